@@ -149,6 +149,9 @@ _ELSEWHERE = {
         ).split(),
         "nn.functional",
     ),
+    "UntypedStorage": "core.storage",
+    "finfo": "core.number_limits",
+    "iinfo": "core.number_limits",
     "autocast": "amp",
     "GradScaler": "amp",
     "is_autocast_enabled": "amp",
@@ -224,11 +227,6 @@ def __getattr__(name: str) -> Any:
 
         made = globals()[name] = legacy_constructor(_LEGACY[name])
         return made
-    if name in ("finfo", "iinfo"):
-        import numpy
-
-        made = dtypes.finfo if name == "finfo" else numpy.iinfo
-        return lambda type=None: made((type or get_default_dtype()).numpy)
     if not name.startswith("__"):
         late = _import_ops().get(name)
         if late is not None:
@@ -242,7 +240,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    late = {*_MODULES, *_ELSEWHERE, *_import_ops(), "finfo", "iinfo"}
+    late = {*_MODULES, *_ELSEWHERE, *_import_ops()}
     return sorted({*globals(), *late} - {"Any", "TYPE_CHECKING", "annotations", "importlib", "warnings"})
 
 

@@ -26,7 +26,6 @@ from .core.tensor import Tensor
 from .jit.saved_values import ZIP, load_saved
 from .jit.script_errors import ArchiveError
 from .nn.parameter import rebuild_buffer, rebuild_parameter
-from .nn.state_dict import StateDict
 
 _PROTOCOL = 4
 
@@ -132,7 +131,7 @@ class _FileNames:
             "nn.parameter rebuild_buffer": self._tensor(rebuild_buffer),
             "core.dtypes by_name": _kind,
             "core.device device": lambda: device("cpu"),
-            "nn.state_dict StateDict": _empty_state_dict,
+            "nn.state_dict StateDict": lambda: OrderedDict(),  # in files of older versions
             "serialization stored_array": stored_array,
             "serialization stored_number": stored_number,
         }
@@ -177,8 +176,8 @@ class _FileNames:
             if is_known(name):
                 instance.type, instance.index = str(name), None if index is None else of_kind(int, index)
                 return
-        if type(instance) is StateDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
-            instance._metadata = of_kind(OrderedDict, state["_metadata"])
+        if type(instance) is OrderedDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
+            vars(instance)["_metadata"] = of_kind(OrderedDict, state["_metadata"])
             return
         raise ValueError(f"a state for a {type(instance).__name__}")
 
@@ -251,11 +250,6 @@ _FACTORIES: dict[str, Any] = {
     for module in ("builtins", "__builtin__")
     for kind in (int, float, str, list, dict, set)
 }
-
-
-def _empty_state_dict() -> StateDict:
-    """What is in it comes later, entry by entry."""
-    return StateDict()
 
 
 def _factory(named: Any) -> Any:

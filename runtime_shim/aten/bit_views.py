@@ -64,29 +64,43 @@ class TypedStorage(UntypedStorage):
 
     __slots__ = ("dtype",)
 
-    def __init__(self, record: list[Any], dtype: dtypes.dtype) -> None:
-        super().__init__(record)
-        self.dtype = dtype
+    dtype: dtypes.dtype
 
     _data_ptr = UntypedStorage.data_ptr
 
-    def size(self) -> int:
-        """Elements."""
-        return self.nbytes() // self.dtype.itemsize
+    def untyped(self) -> UntypedStorage:
+        return UntypedStorage.of(self._record)
 
-    __len__ = size
+    def element_size(self) -> int:
+        return self.dtype.itemsize
 
-    def tolist(self) -> list[Any]:
-        found: list[Any] = self._record[1].reshape(-1).tolist()
-        return found
+    def _flat(self) -> Any:
+        return super()._flat().view(self.dtype.numpy)
 
-    def __getitem__(self, index: int) -> Any:
-        return self._record[1].reshape(-1)[index].item()
+    def _element(self, value: Any) -> Any:
+        return value
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return super().__getitem__(index)
+
+    def clone(self) -> TypedStorage:
+        return storage_of([0, self._flat().copy()], self.dtype)
+
+    def _title(self) -> str:
+        return f"torch.storage.TypedStorage(dtype={self.dtype}, device=cpu)"
+
+
+def storage_of(record: list[Any], dtype: dtypes.dtype) -> TypedStorage:
+    made = TypedStorage.__new__(TypedStorage)
+    made._record, made.dtype = record, dtype
+    return made
 
 
 @composite("storage", function=False)
 def storage(self: Tensor) -> TypedStorage:
-    return TypedStorage(self._storage, self.dtype)
+    return storage_of(self._storage, self.dtype)
 
 
 composite("_typed_storage", function=False)(storage)

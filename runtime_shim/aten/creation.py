@@ -107,6 +107,8 @@ def _filled(name: str, make: Any) -> None:
             size = (*size, *_size_argument(name, named))
         if not size:
             some_ints(size, "size")
+        if name == "zeros" and any(n < 0 for n in flatten_ints(size)):
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
         if memory_format is None or name != "empty":
             found = _allocated(make, checked_shape(size), numpy_dtype(dtype))
         else:
@@ -138,7 +140,8 @@ def _filled(name: str, make: Any) -> None:
 
     def new(
         self: Tensor,
-        *size: Any,
+        *sizes: Any,
+        size: Any = None,
         dtype: dtypes.dtype | None = None,
         requires_grad: bool = False,
         device: Any = None,
@@ -146,7 +149,8 @@ def _filled(name: str, make: Any) -> None:
         pin_memory: bool = False,
     ) -> Tensor:
         check_device(device)
-        made = finish(make(checked_shape(size), numpy_dtype(dtype, self._array.dtype)), requires_grad)
+        shape = checked_shape(sizes if size is None else (size,))
+        made = finish(make(shape, numpy_dtype(dtype, self._array.dtype)), requires_grad)
         if name != "empty":
             _leak_fill(self, made)
         return made

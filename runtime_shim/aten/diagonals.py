@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -118,8 +119,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with these along its diagonal."""
     if not tensors:
         return FUNCTIONS["empty"](1, 0)
-    blocks = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    for i, block in enumerate(blocks):
+    for i, block in enumerate(tensors):
         if block.dim() > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. "

@@ -209,16 +209,16 @@ def _repeat(self: Any, repeats: tuple[int, ...]) -> Array:
 
 
 @composite("repeat", function=False)
-def repeat(self: Tensor, *repeats: Any) -> Tensor:
-    counts = some_ints(repeats, "repeats")
+def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
+    counts = some_ints(times, "repeats", repeats)
     if len(counts) < self._array.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     return _repeat(self, counts)
 
 
 @composite("tile")
-def tile(self: Tensor, *dims: Any) -> Tensor:
-    counts = flatten_ints(dims)
+def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
+    counts = flatten_ints(times if dims is None else (dims,))
     return _repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
 
 
@@ -302,6 +302,7 @@ def _check_matrix(array: Any, name: str) -> None:
 
 def _triangle_in_place(triangle: Any) -> Any:
     def kernel(self: Any, diagonal: int = 0) -> None:
+        _check_matrix(self, triangle.__name__)
         self[triangle(np.ones(self.shape, np.bool_), diagonal) == 0] = 0
 
     return kernel

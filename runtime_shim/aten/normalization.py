@@ -367,7 +367,7 @@ def rms_norm(
             f"got input of size{sizes(own)}"
         )
     axes = [d - len(shape) for d in range(len(shape))]
-    small = float(dtypes.finfo(input._array.dtype).eps) if eps is None else eps
+    small = float(dtypes.floating_limits(input._array.dtype).eps) if eps is None else eps
     found = input * ((input * input).mean(axes, keepdim=True) + small).rsqrt()
     return found if weight is None else found * weight
 

@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import packed
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, requires_grad
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from .extremes import _at_index, pair
@@ -157,9 +157,15 @@ def corrcoef(self: Tensor) -> Tensor:
     return FUNCTIONS["complex"](limited.real.clamp(-1, 1), limited.imag.clamp(-1, 1))
 
 
+def _check_plain(name: str, *tensors: Tensor) -> None:
+    if any(map(requires_grad, tensors)):
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+
+
 @composite("apply_", function=False)
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replaces each element by what a Python function makes of it."""
+    _check_plain("apply_", self)
     found = [callable(value) for value in self.reshape(-1).tolist()]
     return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))
 
@@ -167,6 +173,7 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 @composite("map_", function=False)
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replaces each element by what a Python function makes of it and of the other tensor's element."""
+    _check_plain("map_", self, tensor)
     other = tensor.expand(self.shape).reshape(-1).tolist()
     found = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), other, strict=True)]
     return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))

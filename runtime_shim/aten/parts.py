@@ -185,6 +185,8 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
 )
 def unfold_backward(self: Any, shape: tuple[int, ...], dimension: int, size: int, step: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
+    if not shape:
+        return np.asarray(self.sum(dtype=self.dtype))  # of one element, or of none
     d = wrap_dim(dimension, len(shape))
     for i in range(self.shape[d]):
         part = found[(slice(None),) * d + (slice(i * step, i * step + size),)]

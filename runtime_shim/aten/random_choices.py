@@ -12,6 +12,7 @@ from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
+from .drawn_results import poisson_result
 from .random_numbers import engine_of
 
 
@@ -55,7 +56,8 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     engine = engine_of(generator)
     drawn = [_poisson_number(engine, rate) for rate in rates.ravel().tolist()]
-    return new_tensor(np.array(drawn, rates.dtype).reshape(rates.shape))
+    found: Tensor = poisson_result(input, np.array(drawn, rates.dtype).reshape(rates.shape))
+    return found
 
 
 @composite("binomial", method=False)

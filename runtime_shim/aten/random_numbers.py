@@ -16,6 +16,7 @@ from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
+from . import drawn_results
 from .creation import check_like, checked_shape, finish, numpy_dtype
 
 _UNSEEDED = 67280421310721
@@ -245,7 +246,7 @@ def _check_bounds(low: int, last: int, target: np.dtype[Any]) -> None:
     elif target.kind == "b":
         least, greatest = 0, 1
     else:
-        greatest = int(float(dtypes.finfo(target).max))
+        greatest = int(float(dtypes.floating_limits(target).max))
         least = -greatest
     for name, bound in (("from", low), ("to - 1", last)):
         if not least <= bound <= greatest:
@@ -335,14 +336,24 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     if np.any(np.asarray(values[1]) < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     drawn = normal_numbers(engine_of(generator), math.prod(shape), given[0].dtype).reshape(shape)
-    return finish(np.asarray(drawn * values[1] + values[0], given[0].dtype))
+    found = np.asarray(drawn * values[1] + values[0], given[0].dtype)
+    if not isinstance(std, Tensor):
+        return drawn_results.normal_mean_result(mean, found)
+    if not isinstance(mean, Tensor):
+        return drawn_results.normal_std_result(std, found)
+    return drawn_results.normal_result(mean, std, found)
 
 
 @composite("bernoulli", out=RESIZED)
 def bernoulli(self: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
     """1 with the probability that each element (or `p`) says, else 0."""
-    drawn = trials(engine_of(generator), self._array.size, self._array if p is None else p)
-    return new_tensor(drawn.astype(self._array.dtype).reshape(self._array.shape))
+    array = self._array
+    if p is None and array.dtype.kind in "biu":
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{self.dtype.scalar_name}'")
+    drawn = trials(engine_of(generator), array.size, array if p is None else p)
+    record = drawn_results.bernoulli_result if p is None else drawn_results.bernoulli_p_result
+    found: Tensor = record(self, drawn.astype(array.dtype).reshape(array.shape))
+    return found
 
 
 def trials(engine: RandomEngine, count: int, chances: Any) -> Array:

@@ -27,10 +27,17 @@ from .random_numbers import (
     uniform_numbers,
 )
 
+#: Which of its nodes an overload has: from and to, to alone, neither; probabilities or one of them.
+_OVERLOADS: dict[str, Callable[..., int]] = {
+    "random": lambda *given: 2 - len(given),
+    "bernoulli": lambda p=0.5: 1 if isinstance(p, Tensor) else 2,
+}
+
 
 def _random_fill(name: str, draw: Callable[..., Any]) -> None:
     """`name_`: writes what `draw(engine, array, …)` gives to the elements of `array`, as they lie in memory."""
     title = name.title().replace("_", "")
+    overload_of: Callable[..., int] = _OVERLOADS.get(name, lambda *_: 0)
     made = [describe_recording(name, lambda self: self, _ZEROED, node=f"{title}Backward{i}") for i in range(3)]
 
     def fill(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
@@ -40,8 +47,7 @@ def _random_fill(name: str, draw: Callable[..., Any]) -> None:
             drawn = draw(engine_of(generator), array, *args, **kwargs)
             np.copyto(ordered, drawn.reshape(ordered.shape), casting="unsafe")  # as C++ does for integers
 
-        # The overloads of random_ have nodes of their own: from and to, to alone, neither.
-        overload = 2 - len(args) - len(kwargs) if name == "random" else 0
+        overload = overload_of(*args, *kwargs.values())
         return write_through_layers(made[overload], tls.state, self, (self,), [self], self._keys, kernel)
 
     composite(name + "_", function=False)(fill)
@@ -52,7 +58,7 @@ def _uniform(engine: RandomEngine, like: Array, from_: float = 0.0, to: float = 
     if not dtypes.is_inexact(like.dtype):
         raise _not_implemented("check_uniform_bounds", like)
     kind = part_of(like.dtype) if like.dtype.kind == "c" else like.dtype
-    greatest = float(dtypes.finfo(kind).max)
+    greatest = float(dtypes.floating_limits(kind).max)
     for name, bound in (("from", low), ("to", to)):
         if not -greatest <= bound <= greatest:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_CHAR[kind.char].short}")
@@ -146,7 +152,7 @@ def _greatest(dtype: np.dtype[Any]) -> int:
         return int(np.iinfo(dtype).max)
     if dtype.kind == "b":
         return 1
-    return 2 ** (dtypes.finfo(dtype).nmant + 1)  # the greatest up to which the type has all integers
+    return 2 ** (dtypes.floating_limits(dtype).nmant + 1)  # the greatest up to which the type has all integers
 
 
 for _name, _draw in (

@@ -253,7 +253,7 @@ def logit(self: Any, eps: float | None = None) -> Array:
 def _logit_gradient(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
     found = grad / (self * (1 - self))
     if eps is None:
-        return found
+        return FUNCTIONS["where"]((self < 0) | (self > 1), math.nan, found)
     return FUNCTIONS["where"]((self < eps) | (self > 1 - eps), 0.0, found)
 
 

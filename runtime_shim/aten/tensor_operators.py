@@ -135,7 +135,7 @@ attach("__invert__", _invert)
 
 
 def _reversed(self: Tensor) -> Tensor:
-    return self if self._array.ndim == 0 else FUNCTIONS["flip"](self, 0)
+    return self if self._array.ndim == 0 else FUNCTIONS["flip"](self, (0,))
 
 
 attach("__reversed__", _reversed)

@@ -55,8 +55,8 @@ def _permute(self: Any, dims: tuple[int, ...]) -> Array:
 
 
 @composite("permute")
-def permute(self: Tensor, *dims: Any) -> Tensor:
-    return _permute(self, some_ints(dims, "dims"))
+def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    return _permute(self, some_ints(order, "dims", dims))
 
 
 @composite("movedim")

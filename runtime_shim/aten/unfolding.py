@@ -29,7 +29,8 @@ def im2col(self: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: 
     """(batch, channels, height, width) to (batch, channels * kernel, positions)."""
     out = convolved_size(self.shape[2:], kernel_size, stride, padding, dilation)
     found = _windows(padded(self, padding), kernel_size, stride, dilation, out)
-    return found.reshape(self.shape[0], self.shape[1] * math.prod(kernel_size), math.prod(out))
+    columns = found.reshape(self.shape[0], self.shape[1] * math.prod(kernel_size), math.prod(out))
+    return columns.copy() if np.may_share_memory(columns, self) else columns
 
 
 @op(

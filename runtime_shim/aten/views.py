@@ -71,9 +71,11 @@ def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
         ) from None
 
 
-def some_ints(args: tuple[Any, ...], param: str) -> tuple[int, ...]:
-    """Like flatten_ints, but there must be an argument."""
+def some_ints(args: tuple[Any, ...], param: str, named: Any = None) -> tuple[int, ...]:
+    """Like flatten_ints, but there must be an argument, be it by its name."""
     if not args:
+        if named is not None:
+            return flatten_ints((named,))
         name, method, given = public_call() or (param, True, ())
         raise missing_argument(name, param, method, given)
     return flatten_ints(args)
@@ -152,7 +154,7 @@ _reshape_alias = view_op(
 )(viewed)
 
 
-def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
+def view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Tensor:
     """The same elements in another shape, or (given a dtype) the same bytes as another dtype."""
     if len(shape) == 1 and type(shape[0]) is not int:
         first = shape[0]
@@ -162,6 +164,8 @@ def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
     elif dtype is not None:
         return view_dtype(self, dtype)
     elif not shape:
+        if size is not None:
+            return view(self, *flatten_ints((size,)))
         raise invalid_combination("view", ())
     a = self._array
     try:
@@ -225,13 +229,13 @@ def _check_regrouped(self: Tensor, dtype: dtypes.dtype) -> None:
 
 
 @composite("reshape")
-def reshape(self: Tensor, *shape: Any) -> Tensor:
+def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """A view if the strides allow it, else a copy."""
-    if not shape:
-        some_ints(shape, "shape")
+    if not sizes:
+        sizes = (some_ints(sizes, "shape", shape),)
     if self._array.flags.c_contiguous:
-        return view(self, *shape)
-    target = flatten_ints(shape)
+        return view(self, *sizes)
+    target = flatten_ints(sizes)
     array = self._array
     if -1 in target or array.size != _product(target):
         target = infer_shape(target, array.size)
@@ -409,8 +413,8 @@ def sum_back_to(grad: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 @composite("expand", function=False)
-def expand(self: Tensor, *shape: Any, implicit: bool = False) -> Tensor:
-    return _expand(self, some_ints(shape, "size"))
+def expand(self: Tensor, *shape: Any, size: Any = None, implicit: bool = False) -> Tensor:
+    return _expand(self, some_ints(shape, "size", size))
 
 
 @composite("expand_as", function=False)
@@ -420,17 +424,17 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @composite("sum_to_size", function=False)
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Summed over the dimensions along which a tensor of this size would be expanded: the reverse of `expand`."""
-    shape, have = flatten_ints(size), self._array.shape
+    shape, have = flatten_ints(sizes or ((),) if size is None else (size,)), self._array.shape
     if not expandable_to(shape, have):
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(have)}}}.")
     return sum_to(self, shape)
 
 
 @composite("broadcast_to")
-def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
-    return _expand(self, flatten_ints(shape))
+def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    return _expand(self, flatten_ints(shape if size is None else (size,)))
 
 
 @composite("broadcast_tensors", method=False)

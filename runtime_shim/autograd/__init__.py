@@ -214,6 +214,7 @@ _ELSEWHERE = {
     "gradgradcheck": f"{_HERE}.gradient_checks",
     "SavedTensor": "guardfix.runtime_shim.tape.saved_tensors",
     "Variable": f"{_HERE}.variable",
+    "_force_original_view_tracking": f"{_HERE}.grad_mode",
     **dict.fromkeys(
         ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"), "guardfix.runtime_shim.core.gradient_modes"
     ),

@@ -293,9 +293,7 @@ def _run_tensor_hooks(node: Node, buffer: Grads) -> None:
                         raise RuntimeError("can't replace a None gradient with a non-None value")
                     if not isinstance(found, Tensor):
                         raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
-                    if found._array.shape != buffer[nr]._array.shape:  # type: ignore[union-attr]
-                        name = getattr(hook, "__name__", "<unknown>")
-                        raise RuntimeError(f"hook '{name}' has changed the size of value")
+                    check_replacement(hook, buffer[nr], found)
                     buffer[nr] = found
 
 
@@ -316,18 +314,7 @@ def _run_pre_hooks(node: Node, buffer: Grads) -> None:
         for hook in list(node.pre_hooks.values()):
             found = hook(tuple(buffer))
             if found is not None:
-                buffer[:] = _as_given(hook, found, len(buffer))
-
-
-def _as_given(hook: Any, found: Any, count: int) -> Grads:
-    """What a node's hook returned, as a list. RuntimeError unless it is as many values as the hook was given."""
-    values = [found] if isinstance(found, Tensor) else list(found)
-    if len(values) != count:
-        name = getattr(hook, "__name__", "<unknown>")
-        raise RuntimeError(
-            f"hook '{name}' has returned an incorrect number of values (got {len(values)}, but expected {count})"
-        )
-    return values
+                buffer[:] = as_given(hook, found, buffer)
 
 
 def _run_accumulator(node: AccumulateGrad, buffer: Grads, create_graph: bool) -> None:
@@ -362,7 +349,7 @@ def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
         for post_hook in list(node.post_hooks.values()):
             found = post_hook(tuple(outputs), inputs_for_hooks)
             if found is not None:
-                outputs = _as_given(post_hook, found, len(outputs))
+                outputs = as_given(post_hook, found, outputs)
     return outputs
 
 

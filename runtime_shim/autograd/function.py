@@ -45,7 +45,12 @@ class _Context(Node):
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        raise NotImplementedError("the shim has no forward-mode differentiation; supported: backward")
+        """Accepted; only `jvp` reads them, which the shim never calls."""
+        if any(not isinstance(t, Tensor) and t is not None for t in tensors):
+            raise AssertionError(
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
+                "ctx."
+            )
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs forward wrote to; they must be returned."""
@@ -57,6 +62,10 @@ class _Context(Node):
 
     def set_materialize_grads(self, value: bool) -> None:
         """With False, missing gradients reach backward as None instead of zeros."""
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
+            )
         self._materialize = value
 
     @property
@@ -227,7 +236,29 @@ class Function(metaclass=_FunctionMeta):
                     raise
         finally:
             state.grad_mode = grad_mode
+        if separate and ctx.to_save:
+            _check_saved_as_is(ctx, output, tensors)
         return _wrap(ctx, output, tensors, edges, executable)
+
+
+def _check_saved_as_is(ctx: Any, output: Any, inputs: list[Tensor]) -> None:
+    """RuntimeError if an input that forward returned, without writing to it, is to be saved by setup_context."""
+    returned = {id(o) for o in (output if isinstance(output, tuple) else (output,))} - {id(t) for t in ctx.dirty}
+    if returned & {id(t) for t in inputs} & {id(t) for t in ctx.to_save}:
+        raise RuntimeError(
+            "An input that has been returned as-is as output is being saved for backward. This is not supported if "
+            "you override setup_context. You should return and save a view of the input instead, e.g. with "
+            "x.view_as(x) or setup ctx inside the forward function itself."
+        )
+
+
+def _check_marked(ctx: Any) -> None:
+    for marked, text in (
+        (ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "),
+        (ctx.dirty, "mark_dirty can only accept variables, but argument "),
+    ):
+        if not all(isinstance(t, Tensor) for t in marked):
+            raise RuntimeError(text)  # PyTorch's message ends here
 
 
 def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None], executable: bool) -> Any:
@@ -237,6 +268,8 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
     if executable:
         ctx.next_edges = edges
     state = tls.state
+    if ctx.dirty or ctx.non_differentiable:
+        _check_marked(ctx)
     for t in ctx.dirty:
         bump(t, state)
     if ctx.dirty:

@@ -225,7 +225,7 @@ def of(array: Array, *, given: bool = False) -> dtype:
         ) from None
 
 
-def finfo(target: np.dtype[Any]) -> Any:
+def floating_limits(target: np.dtype[Any]) -> Any:
     """The limits of a floating type."""
     if target.kind != "V":
         return np.finfo(target)
@@ -329,7 +329,7 @@ def cast_error(source: np.dtype[Any], target: np.dtype[Any]) -> RuntimeError:
 
 
 def _greatest(target: np.dtype[Any]) -> Any:
-    return float(finfo(target).max)
+    return float(floating_limits(target).max)
 
 
 _C_NAMES = {

@@ -25,6 +25,7 @@ import numpy as np
 from . import dtypes, error_texts
 from .device import CPU, mkldnn, strided
 from .dtypes import Array, Size
+from .function_table import FUNCTIONS
 from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from .warned_once import TO_NUMBER, warn_once
 from .zero_array import check_allocated, check_readable
@@ -563,7 +564,7 @@ def from_legacy_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if kwargs:
         raise TypeError(f"Tensor() got unexpected keyword arguments {sorted(kwargs)}; use torch.tensor() instead")
     if len(args) == 1 and isinstance(args[0], Tensor):
-        return alias(args[0], args[0]._array, args[0]._keys, args[0]._version_counter)
+        return FUNCTIONS["alias"](args[0])
     if len(args) == 1 and not isinstance(args[0], int):
         return new_tensor(np.array(args[0], dtype=dtypes.get_default_dtype().numpy))
     if len(args) == 1 and isinstance(args[0], tuple | Size):

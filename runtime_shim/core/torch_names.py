@@ -190,6 +190,10 @@ handle_torch_function has_torch_function inference_mode is_multithreading_enable
 is_view_replay_enabled kineto_available no_grad overload profiler profiler_legacy profiler_util
 set_detect_anomaly set_grad_enabled set_multithreading_enabled torch variable warnings
 """,
+    "func": """
+debug_unwrap functional_call functionalize grad grad_and_value hessian jacfwd jacrev jvp linearize stack_module_state
+vjp vmap
+""",
     "linalg": """
 LinAlgError cholesky cholesky_ex common_notes cond cross det diagonal eig eigh eigvals eigvalsh
 householder_product inv inv_ex ldl_factor ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve

@@ -81,3 +81,11 @@ def widened_in_place(kernel: Callable[..., None], scales: bool) -> Callable[...,
             np.copyto(target, wide, casting="unsafe")
 
     return call
+
+
+def widen(op: Any) -> None:
+    """Let the kernels of an op compute on bfloat16."""
+    scales = op.params == ("self", "other", "alpha")
+    object.__setattr__(op, "kernel", widened(op.kernel, scales))
+    if op.inplace_kernel is not None:
+        object.__setattr__(op, "inplace_kernel", widened_in_place(op.inplace_kernel, scales))

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.argument_errors import MISSING, wrong_type
-from .bfloat16_kernels import widened, widened_in_place
+from .bfloat16_kernels import widen
+from .numpy_names import numpy_name
 from .op_functions import OpCode, by_position
 
 KernelFunction = Callable[..., Any]
@@ -321,8 +322,8 @@ class Op:
         for i, p in enumerate(params[given:], given):
             if p in kwargs:
                 bound.append(kwargs.pop(p))
-            elif p == "self" and "input" in kwargs:
-                bound.append(kwargs.pop("input"))
+            elif (other := numpy_name(p, kwargs)) is not None:
+                bound.append(kwargs.pop(other))
             elif p in self.defaults:
                 bound.append(self.defaults[p])
             else:
@@ -353,6 +354,7 @@ def describe(
     outputs: Callable[..., Any] | None = None,
     nondifferentiable: tuple[int, ...] = (),
     reshapes: bool = False,
+    views: bool = False,
     rebases_integers: bool = True,
     number_form: Op | None = None,
     recorded_in_place: tuple[Op, Op] | None = None,
@@ -468,27 +470,20 @@ def describe(
             for n in range(len(params) + 1)
         ),
     )
-    DESCRIBED.append(made)
-    if dtypes.bfloat16.in_use:
-        _widen(made)
+    if not views:
+        DESCRIBED.append(made)
+        if dtypes.bfloat16.in_use:
+            widen(made)
     return made
 
 
-#: Every op, those too that have no name of their own.
+#: Every op that computes, those too that have no name of their own.
 DESCRIBED: list[Op] = []
-
-
-def _widen(op: Op) -> None:
-    """Let the kernels of an op compute on bfloat16."""
-    scales = op.params == ("self", "other", "alpha")
-    object.__setattr__(op, "kernel", widened(op.kernel, scales))
-    if op.inplace_kernel is not None:
-        object.__setattr__(op, "inplace_kernel", widened_in_place(op.inplace_kernel, scales))
 
 
 def _widen_all() -> None:
     for op in DESCRIBED:
-        _widen(op)
+        widen(op)
 
 
 dtypes.WHEN_LATE_TYPES.append(_widen_all)

@@ -12,6 +12,7 @@ from ..core.tensor import WHEN_PUBLISHED, Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
 from .inplace_layers import inplace
+from .numpy_names import with_numpy_names
 from .op_description import (
     ELEMENTWISE,
     FLOATING_ALONE,
@@ -135,7 +136,7 @@ def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]
     made.__kwdefaults__ = call.__kwdefaults__
     made.__doc__, made.__module__, made.__qualname__ = call.__doc__, call.__module__, name
     made.__dict__.update(call.__dict__)
-    return made
+    return with_numpy_names(name, made)
 
 
 def composite(

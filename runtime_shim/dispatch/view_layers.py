@@ -221,10 +221,18 @@ def view_op(
 
     def register(kernel: Callable[..., Array]) -> Callable[..., Tensor]:
         made = OPS[name] = describe(
-            name, kernel, derivatives, node=node, tensor_params=(kernel.__code__.co_varnames[0],), computes=ANY_DTYPE
+            name,
+            kernel,
+            derivatives,
+            node=node,
+            tensor_params=(kernel.__code__.co_varnames[0],),
+            computes=ANY_DTYPE,
+            views=True,
         )
 
         def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            if kwargs:
+                args, kwargs = made.bind((self, *args), kwargs)[1:], {}
             try:
                 array = kernel(self._array, *args, **kwargs)
             except (RuntimeError, IndexError):
@@ -247,7 +255,7 @@ def view_op(
                 plain = plain_view(self, array, state)
                 if plain is not None:
                     return plain
-            if kwargs or len(args) != count:
+            if len(args) != count:
                 args = made.bind((self, *args), kwargs)[1:]
             if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
                 usual = usual_view(made, self, array, args)

@@ -88,7 +88,7 @@ class CustomOpDef:
         self._written = written_names(self.schema.arguments)
         self._lib.impl(name, autograd_kernel(self._opoverload, self._run_backward, self._run_setup), "Autograd")
         if self._written:
-            self._lib.impl(name, self._count_writes, "ADInplaceOrView")
+            self._lib.impl(name, self._count_writes, "ADInplaceOrView", with_keyset=True)
         DEFINED[self._qualname] = self
 
     @property
@@ -162,13 +162,11 @@ class CustomOpDef:
             seen.add(id(made._storage))
         return result
 
-    def _count_writes(self, *args: Any, **kwargs: Any) -> Any:
-        """The kernel under ADInplaceOrView: what the schema says is written to counts a write."""
-        before = exclude(AUTOGRAD | ADINPLACEORVIEW, "_AutoDispatchBelowADInplaceOrView")
-        try:
-            result = self._opoverload(*args, **kwargs)
-        finally:
-            leave_excluded(before, "_AutoDispatchBelowADInplaceOrView")
+    def _count_writes(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
+        """The kernel under ADInplaceOrView: what the schema says is written to counts a write.
+
+        The writes of the op's own function count as well, for no guard stands around it but the one below Autograd.
+        """
         values = self.schema.complete(args, kwargs)
         for argument, value in zip(self.schema.arguments, values, strict=True):
             if argument.name in self._written:
@@ -176,7 +174,11 @@ class CustomOpDef:
                     t._storage[0] += 1
                     if t._version_counter is not None:
                         t._version_counter[0] += 1
-        return result
+        before = exclude(AUTOGRAD, "_AutoDispatchBelowAutograd")
+        try:
+            return self._opoverload.redispatch(keys.bits & ~(AUTOGRAD | ADINPLACEORVIEW), *args, **kwargs)
+        finally:
+            leave_excluded(before, "_AutoDispatchBelowAutograd")
 
     # -- the rest
 

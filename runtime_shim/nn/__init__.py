@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional, init, utils
-from .containers import ModuleDict, ModuleList, ParameterList, Sequential
+from .containers import ModuleDict, ModuleList, Sequential
 from .conv_layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embedding_bag import EmbeddingBag
 from .layers import (
@@ -19,6 +19,7 @@ from .layers import (
 from .linear import Bilinear, Identity, Linear
 from .module import Module
 from .parameter import Buffer, Parameter
+from .parameter_containers import ParameterDict, ParameterList
 from .stateless import (
     CELU,
     ELU,
@@ -111,7 +112,7 @@ _LATE = {
         "transformer_layers",
     ),
     **dict.fromkeys(
-        ("GaussianNLLLoss PReLU ParameterDict RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
+        ("GaussianNLLLoss PReLU RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
         "more_layers",
     ),
 }
@@ -184,6 +185,7 @@ __all__ = [
     "ModuleList",
     "NLLLoss",
     "Parameter",
+    "ParameterDict",
     "ParameterList",
     "ReLU",
     "ReLU6",

@@ -1,4 +1,4 @@
-"""Sequential, ModuleList, ModuleDict, ParameterList and DataParallel."""
+"""Sequential, ModuleList, ModuleDict and DataParallel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .module import Module
-from .parameter import Parameter
 
 
 def _position(index: Any, length: int) -> int:
@@ -212,30 +211,6 @@ class ModuleDict(Module):
     def update(self, modules: Any) -> None:
         for key, module in modules.items() if isinstance(modules, Mapping) else modules:
             self[key] = module
-
-
-class ParameterList(Module):
-    """A list of parameters, registered."""
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        self._size = 0
-        for value in values or ():
-            self.append(value)
-
-    def append(self, value: Any) -> ParameterList:
-        setattr(self, str(self._size), value if isinstance(value, Parameter) else Parameter(value))
-        self._size += 1
-        return self
-
-    def __getitem__(self, index: int) -> Any:
-        return getattr(self, str(_position(index, self._size)))
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self[i] for i in range(self._size))
 
 
 class DataParallel(Module):

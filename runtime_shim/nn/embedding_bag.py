@@ -54,6 +54,12 @@ class EmbeddingBag(Module):
         self.sparse = sparse
         self.include_last_offset = include_last_offset
 
+    def extra_repr(self) -> str:
+        given = {"max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "mode": None, "padding_idx": None}
+        shown = [str(self.num_embeddings), str(self.embedding_dim)]
+        shown += [f"{name}={value!r}" for name, usual in given.items() if (value := getattr(self, name)) != usual]
+        return ", ".join(shown)
+
     def reset_parameters(self) -> None:
         init.normal_(self.weight)
         if self.padding_idx is not None:

@@ -28,12 +28,6 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
     __str__ = __repr__
 
 
-class StateDict(OrderedDict[str, Any]):
-    """A state dict; `_metadata` has the versions of the modules."""
-
-    _metadata: OrderedDict[str, Any]
-
-
 class LoadHook:
     """A hook before a module's state is loaded, called with the module if it was registered so."""
 
@@ -72,8 +66,8 @@ def save_own(module: _Module, destination: Any, prefix: str, keep_vars: bool) ->
 
 def collect(module: _Module, destination: Any, prefix: str, keep_vars: bool) -> Any:
     if destination is None:
-        destination = StateDict()
-        destination._metadata = OrderedDict()
+        destination = OrderedDict()
+        destination._metadata = OrderedDict()  # the versions of the modules
     local = {"version": module._version}
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix[:-1]] = local

@@ -72,13 +72,14 @@ class LBFGS(Optimizer):
             steps.append(step)
             inverses.append(1.0 / curvature)
             state["H_diag"] = curvature / change.dot(change)
-        direction, weights = gradient.neg(), []
-        for change, step, inverse in reversed(list(zip(changes, steps, inverses, strict=True))):
-            weights.append(step.dot(direction) * inverse)
-            direction.sub_(change * weights[-1])
+        direction, weights = gradient.neg(), state.setdefault("al", [None] * history_size)
+        kept = list(enumerate(zip(changes, steps, inverses, strict=True)))
+        for i, (change, step, inverse) in reversed(kept):
+            weights[i] = step.dot(direction) * inverse
+            direction.sub_(change * weights[i])
         direction = direction.mul(state["H_diag"])
-        for change, step, inverse in zip(changes, steps, inverses, strict=True):
-            direction.add_(step * (weights.pop() - change.dot(direction) * inverse))
+        for i, (change, step, inverse) in kept:
+            direction.add_(step * (weights[i] - change.dot(direction) * inverse))
         return direction
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -107,7 +108,7 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 state.update(d=gradient.neg(), old_dirs=[], old_stps=[], ro=[], H_diag=1)
-                length = min(1.0, float(1.0 / gradient.abs().sum())) * group["lr"]
+                length: Any = min(1.0, 1.0 / gradient.abs().sum()) * group["lr"]
             else:
                 state["d"] = self._direction(gradient, state, group["history_size"])
                 length = group["lr"]
@@ -125,4 +126,6 @@ class LBFGS(Optimizer):
             moved = state["d"].mul(length).abs().max() <= group["tolerance_change"]
             if moved or abs(loss - before) < group["tolerance_change"]:
                 break
+        for name in ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss"):
+            state[name] = state.pop(name)  # the order in which PyTorch saves them
         return first

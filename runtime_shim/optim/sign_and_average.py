@@ -103,8 +103,8 @@ class ASGD(Optimizer):
     def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
             start(p, state, "ax")
-            state["eta"] = FUNCTIONS["tensor"](float(group["lr"]))
-            state["mu"] = FUNCTIONS["ones"](())
+            average = state.pop("ax")
+            state.update(eta=FUNCTIONS["tensor"](float(group["lr"])), mu=FUNCTIONS["ones"](()), ax=average)
 
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         lr, lambd, eta, mu = group["lr"], group["lambd"], float(state["eta"].item()), float(state["mu"].item())

@@ -77,7 +77,7 @@ def _drawn(shape: tuple[int, ...], dtype: dtypes.dtype, low: float | None, high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     engine, count = engine_of(), math.prod(shape)
     if dtype.is_floating_point or dtype.is_complex:
-        greatest = float(dtypes.finfo(target).max)
+        greatest = float(dtypes.floating_limits(target).max)
         lowest, highest = (max(min(bound, greatest), -greatest) for bound in (lowest, highest))
         scale = 2 if highest - lowest > greatest else 1  # the range must be a number of the dtype
         drawn = uniform_numbers(engine, count, target, lowest / scale, highest / scale)
