@@ -25,11 +25,14 @@ def numpy_name(parameter: str, kwargs: dict[str, Any]) -> str | None:
 
 
 def with_numpy_names(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of Python's own parameters that takes numpy's names as well; `call` itself if it has none of them."""
+    """A function of Python's own parameters that takes numpy's names of dimensions as well; `call` itself if it has none.
+
+    That of `other` is left out, for the sake of products, whose calls it would slow down.
+    """
     code = call.__code__
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     meant = {given: own for given, own in _OWN.items() if own in parameters and given not in parameters}
-    if not {"dim", "keepdim", "other"} & {*meant.values()} or name in _OF_PYTHON or name.startswith("__"):
+    if not {"dim", "keepdim"} & {*meant.values()} or name in _OF_PYTHON or name.startswith("__"):
         return call
 
     @wraps(call)
