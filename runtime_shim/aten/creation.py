@@ -201,7 +201,7 @@ def full(
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
     target = numpy_dtype(dtype, dtypes.of_number(fill_value))
     dtypes.check_number(fill_value, target)
-    found = np.full(checked_shape((size,)), fill_value, target)
+    found = np.full(checked_shape((size,)), np.asarray(fill_value).astype(target))  # negative ones wrap around
     return finish(found, requires_grad, out, dtype)
 
 

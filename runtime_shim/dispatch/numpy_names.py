@@ -25,7 +25,7 @@ def numpy_name(parameter: str, kwargs: dict[str, Any]) -> str | None:
 
 
 def with_numpy_names(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of Python's own parameters that takes numpy's names of dimensions as well; `call` itself if it has none.
+    """A function that takes numpy's names of dimensions as well; `call` itself if it has no dimensions.
 
     That of `other` is left out, for the sake of products, whose calls it would slow down.
     """
