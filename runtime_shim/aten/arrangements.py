@@ -18,7 +18,6 @@ from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.registration import composite, op
 from .joining import check_tensors
 from .ranges import filled
-from .views import unsafe_view
 
 
 def _rot90_below(self: Tensor, k: int, dims: Any) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -119,7 +118,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with these along its diagonal."""
     if not tensors:
         return FUNCTIONS["empty"](1, 0)
-    for i, block in enumerate(tensors):
+    blocks = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
+    for i, block in enumerate(blocks):
         if block.dim() > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. "

@@ -249,7 +249,7 @@ def _eigen_gradients(grads: Any, result: Any) -> Tensor:
 def _eigh(A: Any) -> tuple[Array, Array]:
     check_matrix("linalg.eigh", A)
     values, vectors = np.linalg.eigh(_lower(A))
-    return values.astype(A.real.dtype), column_major(vectors.astype(A.dtype))
+    return values.astype(A.real.dtype), vectors.astype(A.dtype)
 
 
 def _triangle_of(A: Tensor, UPLO: str) -> Tensor:
@@ -300,7 +300,7 @@ def linalg_eig(A: Any) -> tuple[Array, Array]:
     check_matrix("linalg.eig", A)
     kind = np.result_type(A.dtype, np.complex64)
     values, vectors = np.linalg.eig(A)
-    return values.astype(kind), column_major(vectors.astype(kind))
+    return values.astype(kind), vectors.astype(kind)
 
 
 @composite("linalg_eigvals", method=False)

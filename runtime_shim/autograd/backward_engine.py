@@ -18,6 +18,7 @@ from ..core.thread_state import tls
 from ..core.zero_array import ZeroArray
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
 from .gradient_shapes import expandable_to, gradient_in_dtype, sum_to
+from .hook_results import as_given, check_replacement
 
 #: How many there were; each has its number.
 _backwards = 0

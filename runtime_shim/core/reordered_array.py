@@ -57,11 +57,6 @@ def marked(array: Array) -> Array:
     return array.view(ReorderedArray)
 
 
-def column_major(found: Array) -> Array:
-    """Matrices as LAPACK leaves them: one column after the other."""
-    return marked(found.swapaxes(-1, -2).copy().swapaxes(-1, -2))
-
-
 def elementwise(found: Array, *operands: Any) -> Array:
     """A result computed in several steps, with the strides of an op of one step on these operands."""
     if any(type(o) is ReorderedArray for o in operands):

@@ -10,11 +10,8 @@ from typing import Any
 from ..aten.shrinking import hardshrink, softshrink
 from ..aten.shuffles import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ..core import dtypes
-from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE
-from ..dispatch.registration import op
 
 # -- pixels
 # ----------------------------------------------------------------------------------------------------
