@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .stand_in_array import StandInArray
 from .tensor import Tensor, address, attach
 
 
@@ -22,6 +23,8 @@ class UntypedStorage:
     def data_ptr(self) -> int:
         """The address; 0 of a storage without bytes."""
         root = self._record[1]
+        if type(root) is StandInArray:
+            raise RuntimeError("Attempted to access the data pointer on an invalid python storage.")
         return address(root) if root.size else 0
 
     def nbytes(self) -> int:

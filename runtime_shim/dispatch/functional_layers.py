@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from ..core import error_texts
+from ..core.python_key import ASKING
 from ..core.tensor import Tensor, allocate, history, ndarray, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, ThreadState, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
@@ -68,6 +69,8 @@ def _functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     else:
         tensors, keys = arguments_of(op, args)
     keys = (keys | state.included) & ~state.excluded
+    if keys & PYTHON:
+        return ASKING.functional(op, state, args, tensors, keys)
     if keys & AUTOGRAD:
         if state.grad_mode and op.differentiable:
             for t in tensors:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
+from ..core.python_key import ASKING
 from ..core.return_types import out_type
 from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, tls
 from .growing_storage import resize_storage
 from .inplace_layers import bump
 from .memory_overlap import assert_no_overlap, may_share
@@ -34,6 +35,8 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     keys = (keys | out._keys | state.included) & ~state.excluded
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and any(requires_grad(t) for t in [*tensors, out]):
         raise error_texts.out_requires_grad(op.title)
+    if keys & PYTHON:
+        return cast(Tensor, ASKING.out(op, state, args, out, keys))
     rule = op.out
     if not rule.resized_first and op.checks_overlap:
         assert_no_overlap(out, (out, *args))
