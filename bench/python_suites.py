@@ -40,6 +40,9 @@ class Suite(NamedTuple):
 NN_FILES = tuple(
     f"nn/test_{name}.py" for name in "module_hooks load_state_dict init dropout embedding pooling convolution".split()
 )
+DISTRIBUTIONS = ("distributions", "transforms", "constraints", "utils")
+SMALL = ("weak", "dlpack", "segment_reductions")
+INTERFACES = ("per_overload_api", "namedtuple_return_api", "function_schema", "native_functions")
 SUITES = (
     Suite("TestAutograd", ("test_autograd.py",), 240, "TestAutograd"),
     Suite("TestMultithreadAutograd", ("test_autograd.py",), 10, "TestMultithreadAutograd"),
@@ -74,6 +77,26 @@ SUITES = (
         130,
     ),
     Suite("swa_utils", ("optim/test_swa_utils.py",), 13),
+    Suite("test_python_dispatch, test_subclass", ("test_python_dispatch.py", "test_subclass.py"), 0),
+    Suite("test_overrides", ("test_overrides.py",), 0),
+    Suite("test_nn", ("test_nn.py",), 0),
+    Suite("test_reductions", ("test_reductions.py",), 0),
+    Suite("test_linalg", ("test_linalg.py",), 0),
+    Suite("test_unary_ufuncs", ("test_unary_ufuncs.py",), 0),
+    Suite("test_serialization", ("test_serialization.py",), 0),
+    Suite("numpy, complex", ("test_numpy_interop.py", "test_complex.py", "autograd/test_complex.py"), 0),
+    Suite("test_dataloader", ("test_dataloader.py",), 0),
+    Suite("test_utils", ("test_utils.py", "test_module_tracker.py", "test_type_info.py"), 0),
+    Suite("test_stateless", ("test_stateless.py",), 0),
+    Suite("optimizers", ("test_optim.py", "optim/test_optim.py", "test_functional_optim.py"), 0),
+    Suite("distributions", tuple(f"distributions/test_{name}.py" for name in DISTRIBUTIONS), 0),
+    Suite("multihead attention", ("nn/test_multihead_attention.py", "test_native_mha.py"), 0),
+    Suite("test_pytree, test_futures", ("test_pytree.py", "test_futures.py"), 0),
+    Suite("test_foreach", ("test_foreach.py",), 0),
+    Suite("test_weak, test_dlpack, test_segment_reductions", tuple(f"test_{name}.py" for name in SMALL), 0),
+    Suite("test_spectral_ops", ("test_spectral_ops.py",), 0),
+    Suite("overloads, named tuples, schemas", tuple(f"test_{name}.py" for name in INTERFACES), 0),
+    Suite("test_testing", ("test_testing.py",), 0),
 )
 
 Outcome = tuple[str, str]
@@ -91,6 +114,11 @@ def read(path: Path) -> dict[tuple[str, str], Outcome]:
             if not known or (outcome != "started" and not (outcome == "passed" and known != "started")):
                 found[case, test] = outcome, text
     return found
+
+
+def outcomes_of(file: str) -> str:
+    """The name of a file of outcomes. Two folders may have a file of tests of one name."""
+    return file.removesuffix(".py").replace("/", "-") + ".jsonl"
 
 
 def run(python: str, backend: str, file: Path, outcomes: Path) -> None:
@@ -126,7 +154,7 @@ def main() -> int:
             ("torch", options.torch, options.torch_again),
             ("shim", sys.executable, options.again),
         ):
-            outcomes = folder / backend / f"{Path(file).stem}.jsonl"
+            outcomes = folder / backend / outcomes_of(file)
             if anew:
                 outcomes.unlink(missing_ok=True)
             if python is not None and not outcomes.exists():
@@ -135,7 +163,7 @@ def main() -> int:
     for suite in suites:
         passing = counted = 0
         for file in suite.files:
-            name = f"{Path(file).stem}.jsonl"
+            name = outcomes_of(file)
             expected, found = read(folder / "torch" / name), read(folder / "shim" / name)
             for key, (outcome, _) in expected.items():
                 if outcome != "passed" or not suite.has(key[0]):
