@@ -114,8 +114,27 @@ def _elu_back(grad: Tensor, self: Tensor, alpha: float, scale: float, input_scal
     return found
 
 
+_WRITTEN_NEGATIVE = (
+    "In-place {} backward calculation is triggered with a negative slope which is not supported. This is caused by "
+    "calling in-place forward function with a negative slope, please call out-of-place version instead."
+)
+
+
 def _elu_written_back(grad: Tensor, result: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
+    if alpha < 0:
+        raise RuntimeError(_WRITTEN_NEGATIVE.format("elu"))
     found: Tensor = elu_backward(grad, result, alpha, scale, input_scale, True)
+    return found
+
+
+def _leaky_relu_written_back(grad: Tensor, result: Tensor, negative_slope: float) -> Tensor:
+    if negative_slope < 0:
+        raise RuntimeError(
+            _WRITTEN_NEGATIVE.format("leakyReLu")
+            + " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu "
+            "backward calculation with negative slope"
+        )
+    found: Tensor = leaky_relu_backward(grad, result, negative_slope)
     return found
 
 
@@ -128,7 +147,7 @@ _leaky_relu_written = op(
     inplace=True,
     method=False,
     function=False,
-    self=lambda grad, result, negative_slope: leaky_relu_backward(grad, result, negative_slope),
+    self=_leaky_relu_written_back,
 )(_leaky_relu_kernel)
 _elu_written = op(
     "elu",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional, init, utils
-from .containers import ModuleDict, ModuleList, ParameterList, Sequential
+from .containers import ModuleDict, ModuleList, Sequential
 from .conv_layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embedding_bag import EmbeddingBag
 from .layers import (
@@ -93,6 +93,8 @@ _LATE = {
     **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
     "AdaptiveLogSoftmaxWithLoss": "adaptive_softmax",
     "DataParallel": "containers",
+    "ParameterDict": "parameter_containers",
+    "ParameterList": "parameter_containers",
     **dict.fromkeys(("LazyModuleMixin", "UninitializedBuffer", "UninitializedParameter"), "lazy"),
     **dict.fromkeys(
         (
@@ -111,7 +113,7 @@ _LATE = {
         "transformer_layers",
     ),
     **dict.fromkeys(
-        ("GaussianNLLLoss PReLU ParameterDict RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
+        ("GaussianNLLLoss PReLU RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
         "more_layers",
     ),
 }

@@ -1,4 +1,4 @@
-"""Sequential, ModuleList, ModuleDict, ParameterList and DataParallel."""
+"""Sequential, ModuleList, ModuleDict and DataParallel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .module import Module
-from .parameter import Parameter
 
 
 def _position(index: Any, length: int) -> int:
@@ -209,33 +208,32 @@ class ModuleDict(Module):
     def items(self) -> Any:
         return self._modules.items()
 
+    def clear(self) -> None:
+        self._modules.clear()
+
+    def pop(self, key: str) -> Module:
+        module: Module = self[key]
+        del self[key]
+        return module
+
     def update(self, modules: Any) -> None:
-        for key, module in modules.items() if isinstance(modules, Mapping) else modules:
+        """Add modules from a mapping, or from pairs of names and modules."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                f"{type(modules).__name__}"
+            )
+        if isinstance(modules, (Mapping, ModuleDict)):
+            modules = modules.items()
+        for i, pair in enumerate(modules):
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"ModuleDict update sequence element #{i} should be Iterable; is{type(pair).__name__}")
+            if len(pair) != 2:  # type: ignore[arg-type]
+                raise ValueError(
+                    f"ModuleDict update sequence element #{i} has length {len(pair)}; 2 is required"  # type: ignore[arg-type]
+                )
+            key, module = pair
             self[key] = module
-
-
-class ParameterList(Module):
-    """A list of parameters, registered."""
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        self._size = 0
-        for value in values or ():
-            self.append(value)
-
-    def append(self, value: Any) -> ParameterList:
-        setattr(self, str(self._size), value if isinstance(value, Parameter) else Parameter(value))
-        self._size += 1
-        return self
-
-    def __getitem__(self, index: int) -> Any:
-        return getattr(self, str(_position(index, self._size)))
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self[i] for i in range(self._size))
 
 
 class DataParallel(Module):

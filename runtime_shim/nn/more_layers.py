@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.device import check_device
@@ -11,7 +10,6 @@ from . import functional as F
 from . import init
 from .layers import _BatchNorm, _parameter
 from .module import Module
-from .parameter import Parameter
 from .stateless import Upsample, _Loss
 
 
@@ -87,67 +85,6 @@ class GaussianNLLLoss(_Loss):
 
     def forward(self, input: Tensor, target: Tensor, var: Any) -> Tensor:
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
-
-
-class ParameterDict(Module):
-    """A dictionary of parameters, registered."""
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        self._keys: dict[str, None] = {}
-        if parameters is not None:
-            self.update(parameters)
-
-    def __getitem__(self, key: str) -> Any:
-        return getattr(self, key)
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._keys[key] = None
-        made = Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
-        setattr(self, key, made)
-
-    def __delitem__(self, key: str) -> None:
-        del self._keys[key]
-        delattr(self, key)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._keys
-
-    def keys(self) -> Any:
-        return self._keys.keys()
-
-    def values(self) -> Iterator[Any]:
-        return (self[key] for key in self._keys)
-
-    def items(self) -> Iterator[tuple[str, Any]]:
-        return ((key, self[key]) for key in self._keys)
-
-    def update(self, parameters: Any) -> None:
-        pairs = parameters.items() if isinstance(parameters, Mapping | ParameterDict) else parameters
-        for key, value in pairs:
-            self[key] = value
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self.get(key, default)
-
-    def pop(self, key: str) -> Any:
-        found = self[key]
-        del self[key]
-        return found
-
-    def extra_repr(self) -> str:
-        lines = []
-        for key, value in self.items():
-            size = "x".join(map(str, value.size()))
-            kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-            lines.append(f"  ({key}): {kind} containing: [torch.FloatTensor of size {size}]")
-        return "\n".join(lines)
 
 
 class SyncBatchNorm(_BatchNorm):

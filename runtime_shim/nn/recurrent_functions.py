@@ -193,8 +193,8 @@ def multi_head_attention_forward(
         attn_mask = None if attn_mask is None else FUNCTIONS["constant_pad_nd"](attn_mask, [0, 1], 0)
         key_padding_mask = _one_more(key_padding_mask)
     q = q.contiguous().view(targets, batch * num_heads, head).transpose(0, 1)
-    k = static_k if static_k is not None else k.contiguous().view(-1, batch * num_heads, head).transpose(0, 1)
-    v = static_v if static_v is not None else v.contiguous().view(-1, batch * num_heads, head).transpose(0, 1)
+    k = static_k if static_k is not None else k.contiguous().view(k.size(0), batch * num_heads, head).transpose(0, 1)
+    v = static_v if static_v is not None else v.contiguous().view(v.size(0), batch * num_heads, head).transpose(0, 1)
     if key_padding_mask is not None and list(key_padding_mask.size()) != [batch, k.size(1)]:
         raise RuntimeError(f"key_padding_mask must have the shape {[batch, k.size(1)]}")
     if add_zero_attn:
@@ -208,15 +208,15 @@ def multi_head_attention_forward(
         scores = scores.masked_fill(mask, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask
     if key_padding_mask is not None:
         hidden = key_padding_mask.unsqueeze(1).unsqueeze(2)
-        scores = scores.view(batch, num_heads, targets, -1)
+        scores = scores.view(batch, num_heads, targets, scores.size(-1))
         scores = scores.masked_fill(hidden, -math.inf) if hidden.dtype is dtypes.bool_ else scores + hidden
-        scores = scores.view(batch * num_heads, targets, -1)
+        scores = scores.view(batch * num_heads, targets, scores.size(-1))
     weights = FUNCTIONS["dropout"](scores.softmax(-1), dropout_p, training)
     mixed = weights.bmm(v).transpose(0, 1).contiguous().view(targets, batch, features)
     output = _linear(mixed, out_proj_weight, out_proj_bias)
     if not need_weights:
         return output, None
-    each = weights.view(batch, num_heads, targets, -1)
+    each = weights.view(batch, num_heads, targets, weights.size(-1))
     return output, each.mean(1) if average_attn_weights else each
 
 

@@ -164,7 +164,11 @@ class RNN(RNNBase):
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+                 device: Any = None, dtype: Any = None, **refused: Any) -> None:  # fmt: skip
+        if "proj_size" in refused:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if refused:
+            raise TypeError(f"RNN.__init__() got an unexpected keyword argument '{next(iter(refused))}'")
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         self.__dict__["nonlinearity"] = nonlinearity
@@ -209,7 +213,7 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        bound = 1.0 / math.sqrt(self.hidden_size)
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0.0
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
@@ -226,8 +230,25 @@ class RNNCellBase(Module):
             given = tuple(FUNCTIONS["zeros"](rows.size(0), self.hidden_size, dtype=input.dtype) for _ in range(parts))
         else:
             given = tuple(part.unsqueeze(0) for part in state) if single else tuple(state)
+        self._check_sizes(rows, given)
         found = recurrent_cell(kind, rows, given, [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh])
         return tuple(part.squeeze(0) for part in found) if single else found
+
+    def _check_sizes(self, rows: Tensor, given: tuple[Tensor, ...]) -> None:
+        """RuntimeError unless the input and the states fit the weights and each other."""
+        if rows.size(1) != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {rows.size(1)} expected {self.weight_ih.size(1)}"
+            )
+        for i, state in enumerate(given):
+            if state.size(0) != rows.size(0):
+                raise RuntimeError(
+                    f"Input batch size {rows.size(0)} doesn't match hidden{i} batch size {state.size(0)}"
+                )
+            if state.size(1) != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{i} has inconsistent hidden_size: got {state.size(1)}, expected {self.hidden_size}"
+                )
 
 
 class RNNCell(RNNCellBase):
