@@ -225,10 +225,7 @@ def __getattr__(name: str) -> Any:
         made = globals()[name] = legacy_constructor(_LEGACY[name])
         return made
     if name in ("finfo", "iinfo"):
-        import numpy
-
-        made = dtypes.finfo if name == "finfo" else numpy.iinfo
-        return lambda type=None: made((type or get_default_dtype()).numpy)
+        return dtypes.limits_of_floating if name == "finfo" else dtypes.limits_of_integers
     if not name.startswith("__"):
         late = _import_ops().get(name)
         if late is not None:

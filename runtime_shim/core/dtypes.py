@@ -56,6 +56,9 @@ class dtype:
         """Whether elements are floating or complex, so that they can have gradients."""
         return self.is_floating_point or self.is_complex
 
+    def to_real(self) -> dtype:
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
     def to_complex(self) -> dtype:
         return complex64 if self.itemsize <= 4 else complex128
 
@@ -232,6 +235,23 @@ def finfo(target: np.dtype[Any]) -> Any:
     import ml_dtypes
 
     return ml_dtypes.finfo(target)  # type: ignore[no-untyped-call]
+
+
+def limits_of_floating(type: dtype | None = None) -> Any:
+    """`torch.finfo`."""
+    given = type or _default
+    if not given.is_inexact:
+        raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+    return finfo(given.numpy)
+
+
+def limits_of_integers(type: dtype) -> Any:
+    """`torch.iinfo`."""
+    if type.is_inexact:
+        raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+    if type is bool_:
+        raise TypeError("torch.bool is not supported by torch.iinfo")
+    return np.iinfo(type.numpy)
 
 
 _promoted: dict[tuple[str, str], np.dtype[Any]] = {}

@@ -83,6 +83,8 @@ class OpOverload:
         #: Raises what is said of a call that no kernel is there for, given the key of the call.
         self.report_missing: Callable[[str], None] | None = None
         self.tags: list[Any] = []
+        #: By class, what is called in the place of its `__torch_dispatch__`.
+        self.rules: dict[type, Kernel] = {}
         #: Told when Python registers a kernel: the C++ libraries that registered the op, too.
         self.when_python_registers: list[Callable[[], None]] = []
         self.__name__ = f"{name}.{self._overloadname}"
@@ -159,6 +161,9 @@ class OpOverload:
                 kernel = self._kernel(COMPOSITE)
             if kernel is not None and kernel is not fallthrough_kernel:
                 return self._call(kernel, bit, keys, args, kwargs)
+            if bit == BACKEND and (keys & PYTHON or tls.state.dispatch_modes):
+                assert self._schema is not None
+                return self._schema.returned(ASKING.ask(self, args, kwargs))
         if self.report_missing is not None:
             self.report_missing("CPU" if any(True for _ in _tensors((*args, *kwargs.values()))) else "Undefined")
         raise NotImplementedError(

@@ -7,6 +7,7 @@ Source of the behaviour: torch/csrc/autograd/python_variable.cpp, c10/core/impl/
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..dispatch.inplace_layers import bump
 from ..dispatch.op_description import Op
 from ..dispatch.op_node import OpNode
 from ..dispatch.view_layers import track
-from ..library.custom_ops import ops
+from ..library.custom_ops import OpOverload, ops
 from ..tape.history import set_history
 from ..tape.saved_tensors import Saved
 from .op_overloads import given_arguments, overload_of
@@ -60,6 +61,11 @@ def check_plain_method(mode: Any) -> None:
         )
 
 
+def _rule(func: Any, kind: type) -> Callable[..., Any] | None:
+    """What was registered for a custom op in the place of a class's or a mode's `__torch_dispatch__`."""
+    return func.rules.get(kind) if isinstance(func, OpOverload) else None
+
+
 def ask(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the mode, or the first class that makes anything of it, makes of an op. TypeError if none does."""
     state = tls.state
@@ -72,14 +78,18 @@ def ask(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             mode = state.dispatch_modes.pop()
             try:
                 check_plain_method(mode)
-                found = mode.__torch_dispatch__(func, types, args, kwargs)
+                rule = _rule(func, type(mode))
+                answer = mode.__torch_dispatch__ if rule is None else functools.partial(rule, mode)
+                found = answer(func, types, args, kwargs)
             finally:
                 state.dispatch_modes.append(mode)
             if found is not NotImplemented:
                 return found
             said.append(f"mode object {mode!r}")
         for t in asked:
-            found = type(t).__torch_dispatch__(func, types, args, kwargs)
+            rule = _rule(func, type(t))
+            answer = type(t).__torch_dispatch__ if rule is None else functools.partial(rule, type(t))
+            found = answer(func, types, args, kwargs)
             if found is not NotImplemented:
                 return found
             said.append(f"tensor subclass {type(t)}")
