@@ -371,13 +371,19 @@ def _to_python(data: Any) -> Any:
 
 
 def _ragged(data: Any, dim: int = 0) -> None:
-    lengths = [len(d) if isinstance(d, list | tuple) else None for d in data]
+    lengths = [len(d) if _is_sequence(d) else None for d in data]
     for length in lengths:
         if length != lengths[0]:
             raise ValueError(f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {length})")
-    for d in data:
-        if isinstance(d, list | tuple):
-            _ragged(d, dim + 1)
+    parts = [d for d in data if _is_sequence(d)]
+    if any(isinstance(d, np.ndarray) for d in parts):
+        parts = [[row for d in parts for row in d]]  # their rows are as long as each other's, or nothing fits
+    for d in parts:
+        _ragged(d, dim + 1)
+
+
+def _is_sequence(data: Any) -> bool:
+    return isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim > 0)
 
 
 @composite("tensor", method=False)
@@ -466,6 +472,11 @@ def from_numpy(array: Array) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     dtypes.of(array, given=True)
+    if any(s % array.itemsize for s in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
     if any(s < 0 for s in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides "

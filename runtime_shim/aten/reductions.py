@@ -34,7 +34,8 @@ def dims_of(dim: Any, ndim: int) -> Dims:
     """Dimensions to reduce, counted from the front; all of them for None and ()."""
     if dim is None:
         return tuple(range(ndim))
-    if isinstance(dim, int):
+    if isinstance(dim, int | np.integer):
+        dim = int(dim)
         return (wrap_dim(dim, ndim),) if ndim else (wrap_dim(dim, 0),)[:0]
     if isinstance(dim, str | float):
         from .views import flatten_ints
@@ -284,7 +285,12 @@ def _logic(name: str, ufunc: Any) -> None:
         found = contiguous(ufunc.reduce(self.astype(bool), axis=dims_of(dim, self.ndim), keepdims=keepdim))
         return found.astype(np.uint8) if self.dtype == np.uint8 else found
 
-    op(name, computes=ANY_DTYPE, out=RESIZED, leak=1)(kernel)
+    def check(title: str, want: Any, got: Any) -> None:
+        if got.char not in "?B":
+            found = dtypes.BY_CHAR[got.char].scalar_name
+            raise RuntimeError(f"{name} only supports bool tensor for result, got: {found}")
+
+    op(name, computes=ANY_DTYPE, out=OutRule(check, resized_first=True), leak=1)(kernel)
 
 
 _logic("all", np.logical_and)

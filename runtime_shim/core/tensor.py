@@ -412,7 +412,8 @@ class Tensor:
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
         """What numpy makes of a tensor by a ufunc is a tensor."""
-        return new_tensor(np.asarray(array))
+        found = np.asarray(array)
+        return new_tensor(found.astype(np.uint8) if found.dtype == bool else found)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()

@@ -14,7 +14,7 @@ from .layers import _parameter
 from .linear import Linear
 from .module import Module
 from .parameter import Parameter
-from .recurrent_functions import recurrent, recurrent_cell
+from .recurrent_functions import check_attention_shapes, recurrent, recurrent_cell
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -352,13 +352,9 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        if is_causal and attn_mask is None:
-            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-        single = query.dim() == 2
-        if single:
-            query, key, value = (t.unsqueeze(1) for t in (query, key, value))
-            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-        elif self.batch_first:
+        turned = self.batch_first and query.dim() == 3
+        if turned:
+            check_attention_shapes(query, key, value, key_padding_mask, attn_mask, self.num_heads)
             query, key, value = (t.transpose(1, 0) for t in (query, key, value))
         output, weights = F.multi_head_attention_forward(
             query,
@@ -383,7 +379,6 @@ class MultiheadAttention(Module):
             k_proj_weight=self.k_proj_weight,
             v_proj_weight=self.v_proj_weight,
             average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
         )
-        if single:
-            return output.squeeze(1), None if weights is None else weights.squeeze(0)
-        return (output.transpose(1, 0) if self.batch_first else output), weights
+        return (output.transpose(1, 0) if turned else output), weights
