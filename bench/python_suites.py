@@ -40,8 +40,6 @@ class Suite(NamedTuple):
 NN_FILES = tuple(
     f"nn/test_{name}.py" for name in "module_hooks load_state_dict init dropout embedding pooling convolution".split()
 )
-SMALL = ("weak", "dlpack", "segment_reductions")
-INTERFACES = ("per_overload_api", "namedtuple_return_api", "function_schema", "native_functions")
 SUITES = (
     Suite("TestAutograd", ("test_autograd.py",), 240, "TestAutograd"),
     Suite("TestMultithreadAutograd", ("test_autograd.py",), 10, "TestMultithreadAutograd"),
@@ -82,19 +80,13 @@ SUITES = (
     ),
     Suite("test_nn", ("test_nn.py",), 0),
     Suite("test_reductions", ("test_reductions.py",), 0),
-    Suite("test_linalg", ("test_linalg.py",), 0),
-    Suite("test_unary_ufuncs", ("test_unary_ufuncs.py",), 0),
-    Suite("test_serialization", ("test_serialization.py",), 0),
-    Suite("numpy, complex", ("test_numpy_interop.py", "test_complex.py", "autograd/test_complex.py"), 0),
+    Suite("test_numpy_interop, test_complex", ("test_numpy_interop.py", "test_complex.py"), 0),
     Suite("test_module_tracker, test_type_info", ("test_module_tracker.py", "test_type_info.py"), 0),
     Suite("test_stateless", ("test_stateless.py",), 0),
     Suite("differentiable optimizers", ("optim/test_optim.py",), 0),
-    Suite("multihead attention", ("nn/test_multihead_attention.py", "test_native_mha.py"), 0),
+    Suite("multihead attention", ("nn/test_multihead_attention.py",), 0),
     Suite("test_futures", ("test_futures.py",), 0),
-    Suite("test_foreach", ("test_foreach.py",), 0),
-    Suite("test_weak, test_dlpack, test_segment_reductions", tuple(f"test_{name}.py" for name in SMALL), 0),
-    Suite("test_spectral_ops", ("test_spectral_ops.py",), 0),
-    Suite("overloads, named tuples, schemas", tuple(f"test_{name}.py" for name in INTERFACES), 0),
+    Suite("test_weak", ("test_weak.py",), 0),
 )
 
 Outcome = tuple[str, str]

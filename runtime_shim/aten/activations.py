@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_errors import MISSING, wrong_type
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
@@ -483,10 +484,18 @@ def _log_softmax(self: Any, dim: int) -> Array:
 
 
 @composite("softmax", out=OutRule(EXPECTED_OUT))
-def softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+def softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
+    if dim is MISSING:
+        if axis is MISSING:
+            raise wrong_type("softmax", "dim", 2, MISSING)
+        dim = axis
     return _softmax(self if dtype is None else self.to(dtype), dim)
 
 
 @composite("log_softmax", out=OutRule(EXPECTED_OUT))
-def log_softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+def log_softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
+    if dim is MISSING:
+        if axis is MISSING:
+            raise wrong_type("log_softmax", "dim", 2, MISSING)
+        dim = axis
     return _log_softmax(self if dtype is None else self.to(dtype), dim)

@@ -120,9 +120,10 @@ def sum_(
     *,
     dtype: dtypes.dtype | None = None,
     axis: Any = None,
+    keepdims: bool = False,
     out: Tensor | None = None,
 ) -> Any:
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dim is None and out is None and dtype is None and not keepdim and isinstance(self, Tensor):
         array = self._array
         if array.dtype.kind == "f" and unrecorded(tls.state, self):
@@ -209,8 +210,9 @@ def mean(
     *,
     dtype: dtypes.dtype | None = None,
     axis: Any = None,
+    keepdims: bool = False,
 ) -> Any:
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     return mean_all(self, dtype) if dim is None and not keepdim else mean_dim(self, dim, keepdim, dtype)
 
 
@@ -270,7 +272,16 @@ def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | N
 
 
 @composite("prod", out=RESIZED, computed_in_out=lambda *_: True)
-def prod(self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Any:
+def prod(
+    self: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if isinstance(dim, tuple | list):
         raise invalid_combination("prod", (self, dim))
     return prod_all(self, dtype) if dim is None else prod_dim(self, dim, keepdim, dtype)

@@ -332,7 +332,8 @@ squeeze_dims = view_op("squeeze_dims", node="SqueezeBackward2", method=False, fu
 
 
 @composite("squeeze")
-def squeeze(self: Tensor, dim: Any = None) -> Tensor:
+def squeeze(self: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    dim = axis if dim is None else dim
     if dim is None:
         return squeeze_all(self)
     return squeeze_dim(self, dim) if isinstance(dim, int) else squeeze_dims(self, dim)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.argument_errors import MISSING, wrong_type
+from ..core.numpy_names import NUMPY_NAMES, with_torch_names
 from .bfloat16_kernels import widened, widened_in_place
 from .op_functions import OpCode, by_position
 
@@ -309,6 +310,8 @@ class Op:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
         params = self.params
+        if kwargs and not NUMPY_NAMES.isdisjoint(kwargs):
+            kwargs = with_torch_names(params, kwargs)
         given = len(args)
         if given > self.positional:
             takes = f"{self.positional} positional argument{'s' * (self.positional != 1)}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
+from ..core.numpy_names import NUMPY_NAMES, with_torch_names
 from ..core.python_key import ASKING
 from ..core.return_types import out_type
 from ..core.tensor import Tensor, new_tensor, requires_grad
@@ -105,8 +106,13 @@ def with_out(
     computed in the dtype of `out`.
     """
 
+    code = call.__code__
+    params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
     @wraps(call)
     def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if kwargs and params and not NUMPY_NAMES.isdisjoint(kwargs):
+            kwargs = with_torch_names(params, kwargs)
         if out is None:
             return call(*args, **kwargs)
         state = tls.state

@@ -8,6 +8,7 @@ from typing import Any, cast
 from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.numpy_names import NUMPY_NAMES, with_torch_names
 from ..core.python_key import ASKING
 from ..core.tensor import (
     DEFAULT,
@@ -230,6 +231,8 @@ def view_op(
         )
 
         def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            if kwargs and not NUMPY_NAMES.isdisjoint(kwargs):
+                kwargs = with_torch_names(made.params, kwargs)
             try:
                 array = kernel(self._array, *args, **kwargs)
             except (RuntimeError, IndexError):
