@@ -483,19 +483,17 @@ def _log_softmax(self: Any, dim: int) -> Array:
     return shifted - np.log(_add.reduce(np.exp(shifted), d, None, None, True))
 
 
+def _given_dim(name: str, dim: Any, axis: Any) -> Any:
+    if dim is axis:
+        raise wrong_type(name, "dim", 2, MISSING)
+    return axis if dim is MISSING else dim
+
+
 @composite("softmax", out=OutRule(EXPECTED_OUT))
 def softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
-    if dim is MISSING:
-        if axis is MISSING:
-            raise wrong_type("softmax", "dim", 2, MISSING)
-        dim = axis
-    return _softmax(self if dtype is None else self.to(dtype), dim)
+    return _softmax(self if dtype is None else self.to(dtype), _given_dim("softmax", dim, axis))
 
 
 @composite("log_softmax", out=OutRule(EXPECTED_OUT))
 def log_softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
-    if dim is MISSING:
-        if axis is MISSING:
-            raise wrong_type("log_softmax", "dim", 2, MISSING)
-        dim = axis
-    return _log_softmax(self if dtype is None else self.to(dtype), dim)
+    return _log_softmax(self if dtype is None else self.to(dtype), _given_dim("log_softmax", dim, axis))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
-NUMPY_NAMES = frozenset(_NAMES)
+NUMPY_NAMES = frozenset(_NAMES) | {"input"}  # which kernels call self
 
 
 def with_torch_names(params: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -324,8 +324,6 @@ class Op:
         for i, p in enumerate(params[given:], given):
             if p in kwargs:
                 bound.append(kwargs.pop(p))
-            elif p == "self" and "input" in kwargs:
-                bound.append(kwargs.pop("input"))
             elif p in self.defaults:
                 bound.append(self.defaults[p])
             else:

@@ -19,7 +19,7 @@ from .layers import (
 from .linear import Bilinear, Identity, Linear
 from .module import Module
 from .parameter import Buffer, Parameter
-from .stateless import (
+from .weightless_layers import (
     CELU,
     ELU,
     GELU,

@@ -66,7 +66,7 @@ def _rule(func: Any, kind: type) -> Callable[..., Any] | None:
     return func.rules.get(kind) if isinstance(func, OpOverload) else None
 
 
-def ask(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def ask_classes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the mode, or the first class that makes anything of it, makes of an op. TypeError if none does."""
     state = tls.state
     asked = asked_among((*args, *kwargs.values()))
@@ -156,7 +156,7 @@ def _functional(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: list
     if _recording(op, state, tensors, keys):
         node, edges = recorded_node(op, args)
     func = overload_of(op, given_arguments(op, args), False)
-    found = ask(func, *_as_called(op, args))
+    found = ask_classes(func, *_as_called(op, args))
     if found is None and node is None:
         return None
     results = [_tensor(f) for f in (found if isinstance(found, (list, tuple)) else (found,))]
@@ -182,7 +182,7 @@ def _write(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Callable[[], No
     func = overload_of(op, given_arguments(op, args), True)
 
     def kernel() -> None:
-        ask(func, *_as_called(op, args))
+        ask_classes(func, *_as_called(op, args))
 
     return kernel
 
@@ -205,7 +205,7 @@ def _view(op: Op, state: ThreadState, self: Tensor, args: tuple[Any, ...], keys:
     if _recording(op, state, (self,), keys):
         node, _ = recorded_node(op, (self, *args))
     func = overload_of(op, (self, *args), False)
-    found = _tensor(ask(func, *_as_called(op, (self, *args))))
+    found = _tensor(ask_classes(func, *_as_called(op, (self, *args))))
     _tracked(found, self, state, keys, multi)
     if node is not None:
         set_history(found, node)
@@ -217,7 +217,7 @@ def _views(op: Op, state: ThreadState, self: Tensor, args: tuple[Any, ...], keys
     if _recording(op, state, (self,), keys):
         node, _ = recorded_node(op, (self, *args))
     func = overload_of(op, (self, *args), False)
-    found = [_tensor(f) for f in ask(func, *_as_called(op, (self, *args)))]
+    found = [_tensor(f) for f in ask_classes(func, *_as_called(op, (self, *args)))]
     for nr, view in enumerate(found):
         _tracked(view, self, state, keys, True)
         if node is not None:
@@ -228,7 +228,7 @@ def _views(op: Op, state: ThreadState, self: Tensor, args: tuple[Any, ...], keys
 def _out(op: Op, state: ThreadState, args: tuple[Any, ...], out: Tensor, keys: int) -> Tensor:
     func = overload_of(op, given_arguments(op, args), False).overloadpacket.out
     given, keywords = _as_called(op, args)
-    ask(func, given, {**keywords, "out": out})
+    ask_classes(func, given, {**keywords, "out": out})
     if keys & ADINPLACEORVIEW:
         bump(out, state)
     return out
@@ -237,7 +237,7 @@ def _out(op: Op, state: ThreadState, args: tuple[Any, ...], out: Tensor, keys: i
 def _by_name(name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, overload: str = "default") -> Any:
     """What is said of an op that passes no layers here."""
     func = getattr(getattr(ops.aten, name), overload)
-    found = ask(func, args, kwargs or {})
+    found = ask_classes(func, args, kwargs or {})
     return found if name == "_local_scalar_dense" else _tensor(found)
 
 
@@ -251,4 +251,4 @@ def share_memory(view: Tensor, base: Tensor) -> None:
 
 
 ASKING.functional, ASKING.write, ASKING.out = _functional, _write, _out
-ASKING.view, ASKING.views, ASKING.by_name, ASKING.ask = _view, _views, _by_name, ask
+ASKING.view, ASKING.views, ASKING.by_name, ASKING.ask = _view, _views, _by_name, ask_classes

@@ -16,7 +16,7 @@ from ..module import Module
 _MISSING = object()
 
 
-def functional_call(
+def _deprecated_call(
     module: Any,
     parameters_and_buffers: dict[str, Any],
     args: Any = None,
@@ -161,3 +161,9 @@ def _swapped(module: Any, path: str, tensor: Any, holders: dict[str, Any]) -> An
     elif found is not _MISSING:
         delattr(holder, name)
     return found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "functional_call":
+        return _deprecated_call
+    raise AttributeError(f"module 'torch.nn.utils.stateless' has no attribute {name!r}")
