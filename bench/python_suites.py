@@ -52,7 +52,7 @@ SUITES = (
         17,
         "TestAllowMutationOnSaved|TestAutogradMultipleDispatchCPU",
     ),
-    Suite("autograd/test_functional", ("autograd/test_functional.py",), 33),
+    Suite("autograd/test_functional", ("autograd/test_functional.py",), 85),
     Suite("test_view_ops", ("test_view_ops.py",), 240),
     Suite("test_indexing", ("test_indexing.py",), 72),
     Suite("test_custom_ops", ("test_custom_ops.py",), 80),
@@ -74,19 +74,18 @@ SUITES = (
         130,
     ),
     Suite("swa_utils", ("optim/test_swa_utils.py",), 13),
-    Suite("test_python_dispatch, test_subclass", ("test_python_dispatch.py", "test_subclass.py"), 0),
+    Suite("test_python_dispatch, test_subclass", ("test_python_dispatch.py", "test_subclass.py"), 50),
     Suite(
-        "test_overrides, without those for each function", ("test_overrides.py",), 0, "(?!TestTorchFunctionOverride).*"
+        "test_overrides, without those for each function", ("test_overrides.py",), 30, "(?!TestTorchFunctionOverride).*"
     ),
-    Suite("test_nn", ("test_nn.py",), 0),
-    Suite("test_reductions", ("test_reductions.py",), 0),
-    Suite("test_numpy_interop, test_complex", ("test_numpy_interop.py", "test_complex.py"), 0),
-    Suite("test_module_tracker, test_type_info", ("test_module_tracker.py", "test_type_info.py"), 0),
-    Suite("test_stateless", ("test_stateless.py",), 0),
-    Suite("differentiable optimizers", ("optim/test_optim.py",), 0),
-    Suite("multihead attention", ("nn/test_multihead_attention.py",), 0),
-    Suite("test_futures", ("test_futures.py",), 0),
-    Suite("test_weak", ("test_weak.py",), 0),
+    Suite("test_reductions", ("test_reductions.py",), 315),
+    Suite("test_numpy_interop, test_complex", ("test_numpy_interop.py", "test_complex.py"), 45),
+    Suite("test_module_tracker, test_type_info", ("test_module_tracker.py", "test_type_info.py"), 4),
+    Suite("test_stateless", ("test_stateless.py",), 40),
+    Suite("differentiable optimizers", ("optim/test_optim.py",), 11),
+    Suite("multihead attention", ("nn/test_multihead_attention.py",), 9),
+    Suite("test_futures", ("test_futures.py",), 20),
+    Suite("test_weak", ("test_weak.py",), 25),
 )
 
 Outcome = tuple[str, str]
