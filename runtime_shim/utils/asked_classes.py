@@ -18,7 +18,7 @@ from ..core.python_key import ASKING, wants_to_be_asked
 from ..core.stand_in_array import StandInArray
 from ..core.tensor import DEFAULT, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, alias, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, ThreadState, tls
-from ..dispatch.functional_layers import recorded_node
+from ..dispatch.functional_layers import give_history, recorded_node
 from ..dispatch.inplace_layers import bump
 from ..dispatch.op_description import Op
 from ..dispatch.op_node import OpNode
@@ -154,27 +154,19 @@ def _alias_of_argument(t: Tensor, tensors: Sequence[Tensor]) -> Tensor:
 def _functional(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: list[Tensor], keys: int) -> Any:
     node: OpNode | None = None
     if _recording(op, state, tensors, keys):
-        node, edges = recorded_node(op, args)
+        node, _ = recorded_node(op, args)
     func = overload_of(op, given_arguments(op, args), False)
     found = ask_classes(func, *_as_called(op, args))
     if found is None and node is None:
         return None
     results = [_tensor(f) for f in (found if isinstance(found, (list, tuple)) else (found,))]
     results = [_alias_of_argument(t, tensors) for t in results]
-    if node is not None:
-        for nr, t in enumerate(results):
-            if nr not in op.nondifferentiable and t._array.dtype.kind in "fcV":
-                set_history(t, node, nr)
-            else:
-                node.outputs.append((t._array.shape, t._array.dtype))
-        if op.saves_result != -2 and (op.saves_result < 0 or edges[op.saves_result] is not None):
-            if op.outputs is None:
-                node.saved["result"] = Saved(results[0], True)
-            else:
-                node.saved["result"] = [
-                    Saved(t) if nr in op.nondifferentiable else None if op.nondifferentiable else Saved(t, True)
-                    for nr, t in enumerate(results)
-                ]
+    if node is not None and op.outputs is not None:
+        give_history(op, node, results)
+    elif node is not None and results[0]._array.dtype.kind in "fcV":
+        set_history(results[0], node)
+        if op.saves_result:
+            node.saved["result"] = Saved(results[0], True)
     return results[0] if op.outputs is None else op.outputs(results)
 
 

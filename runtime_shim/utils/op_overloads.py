@@ -40,6 +40,8 @@ def overload_of(op: Op, args: tuple[Any, ...], inplace: bool) -> Any:
     name, chosen = op.name, _OVERLOADS.get(op.name, "default")
     if name in _BY_OTHER:
         chosen = "Tensor" if isinstance(args[-1], Tensor) else "Scalar"
+    elif name in ("add_scalar", "mul_scalar", "div_scalar"):
+        name, chosen = name.removesuffix("_scalar"), "Tensor"
     elif name == "rsub":
         chosen = "Tensor" if isinstance(args[1], Tensor) else "Scalar"
     elif name == "pow_scalar":
