@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..aten.pooling import adaptive_avg_pool2d
+from ..aten.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_pool3d
 from ..core.dtypes import Array, Ints
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import op
-from .window_functions import adaptive_avg_pool3d
 
 
 def _matrix(size: int, out: int, mode: str, align_corners: bool, scale: float | None, dtype: Any) -> Array:
