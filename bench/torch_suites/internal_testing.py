@@ -353,7 +353,6 @@ COMMON: dict[str, Any] = {
     "get_all_qint_dtypes": list,
     "_get_torch_cuda_version": lambda: (0, 0),
     "_get_magma_version": lambda: (0, 0),
-    "subclass_db": {},
     "array_shapes": lambda *args, **kwargs: None,
     "tensor": lambda *args, **kwargs: None,  # of hypothesis_utils
     "assert_deadline_disabled": lambda: None,
@@ -365,7 +364,6 @@ MODULES = [
     "common_mkldnn",
     "common_quantization",
     "common_optimizers",
-    "common_subclass",
     "hypothesis_utils",
     "common_device_type",
     "common_dtype",

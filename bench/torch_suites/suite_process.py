@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 import types
 import unittest
 import unittest.mock
@@ -32,7 +33,29 @@ def _time_is_up(*_: object) -> None:
     raise _TimeIsUp
 
 
-def bind(backend: str) -> Any:
+#: Helpers of PyTorch's tests that ask for nothing but tensors: its own text serves both libraries.
+HELPERS = ("logging_tensor", "two_tensor", "common_subclass")
+
+
+def load_helpers(source: Path) -> None:
+    """Modules of torch.testing._internal from the sources that the suites are from."""
+    package = importlib.import_module("torch.testing._internal")
+    for name in HELPERS:
+        full = f"torch.testing._internal.{name}"
+        spec = importlib.util.spec_from_file_location(full, source / "torch/testing/_internal" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = sys.modules[full] = importlib.util.module_from_spec(spec)
+        setattr(package, name, module)
+        try:
+            spec.loader.exec_module(module)
+        except Exception:
+            traceback.print_exc()
+            del sys.modules[full]
+            delattr(package, name)
+
+
+def bind(backend: str, source: Path) -> Any:
     """`torch` for the process, and what the suites import of its tests' own helpers."""
     if backend == "torch":
         torch = importlib.import_module("torch")
@@ -51,6 +74,7 @@ def bind(backend: str) -> Any:
     from .internal_testing import install
 
     install()
+    load_helpers(source)
     return torch
 
 
@@ -119,9 +143,9 @@ def main() -> None:
     if os.path.exists(outcomes):
         with open(outcomes, encoding="utf-8") as lines:
             done = {(case, test) for case, test, *_ in map(json.loads, lines)}
-    bind(backend)
-    warnings.simplefilter("default")
     root = next(p for p in path.parents if p.name == "test")
+    bind(backend, root.parent)
+    warnings.simplefilter("default")
     sys.path[:0] = [str(root), str(path.parent)]
     sys.argv = [file]
     name = path.stem
@@ -134,8 +158,6 @@ def main() -> None:
         try:
             spec.loader.exec_module(module)
         except Exception as error:
-            import traceback
-
             traceback.print_exc()
             print(json.dumps(["", "", "failed", f"can't be imported: {error}"]), file=stream)
             return
@@ -158,8 +180,6 @@ def main() -> None:
             except _TimeIsUp:
                 os._exit(3)  # the test has only its first line: its time was up
             except BaseException:
-                import traceback
-
                 traceback.print_exc()
                 os._exit(4)
 

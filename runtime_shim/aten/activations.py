@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_errors import MISSING, wrong_type
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
@@ -114,8 +115,27 @@ def _elu_back(grad: Tensor, self: Tensor, alpha: float, scale: float, input_scal
     return found
 
 
+_WRITTEN_NEGATIVE = (
+    "In-place {} backward calculation is triggered with a negative slope which is not supported. This is caused by "
+    "calling in-place forward function with a negative slope, please call out-of-place version instead."
+)
+
+
 def _elu_written_back(grad: Tensor, result: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
+    if alpha < 0:
+        raise RuntimeError(_WRITTEN_NEGATIVE.format("elu"))
     found: Tensor = elu_backward(grad, result, alpha, scale, input_scale, True)
+    return found
+
+
+def _leaky_relu_written_back(grad: Tensor, result: Tensor, negative_slope: float) -> Tensor:
+    if negative_slope < 0:
+        raise RuntimeError(
+            _WRITTEN_NEGATIVE.format("leakyReLu")
+            + " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu "
+            "backward calculation with negative slope"
+        )
+    found: Tensor = leaky_relu_backward(grad, result, negative_slope)
     return found
 
 
@@ -128,7 +148,7 @@ _leaky_relu_written = op(
     inplace=True,
     method=False,
     function=False,
-    self=lambda grad, result, negative_slope: leaky_relu_backward(grad, result, negative_slope),
+    self=_leaky_relu_written_back,
 )(_leaky_relu_kernel)
 _elu_written = op(
     "elu",
@@ -463,11 +483,17 @@ def _log_softmax(self: Any, dim: int) -> Array:
     return shifted - np.log(_add.reduce(np.exp(shifted), d, None, None, True))
 
 
+def _given_dim(name: str, dim: Any, axis: Any) -> Any:
+    if dim is axis:
+        raise wrong_type(name, "dim", 2, MISSING)
+    return axis if dim is MISSING else dim
+
+
 @composite("softmax", out=OutRule(EXPECTED_OUT))
-def softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
-    return _softmax(self if dtype is None else self.to(dtype), dim)
+def softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
+    return _softmax(self if dtype is None else self.to(dtype), _given_dim("softmax", dim, axis))
 
 
 @composite("log_softmax", out=OutRule(EXPECTED_OUT))
-def log_softmax(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
-    return _log_softmax(self if dtype is None else self.to(dtype), dim)
+def log_softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
+    return _log_softmax(self if dtype is None else self.to(dtype), _given_dim("log_softmax", dim, axis))

@@ -20,4 +20,18 @@ def _index(self: Tensor, indices: Any) -> Tensor:
     return found
 
 
-ATEN_ALONE.update(index=_index, slice=slice_, softshrink=softshrink)
+def _local_scalar_dense(self: Tensor) -> Any:
+    return self.item()
+
+
+def _to_copy(self: Tensor, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Tensor:
+    return self.to(dtype=dtype, copy=True, memory_format=memory_format)
+
+
+ATEN_ALONE.update(
+    index=_index,
+    slice=slice_,
+    softshrink=softshrink,
+    _local_scalar_dense=_local_scalar_dense,
+    _to_copy=_to_copy,
+)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import dtypes
 from ..core.dtypes import Array
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
 from ..dispatch.registration import op
@@ -18,6 +19,8 @@ def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Array:
         raise RuntimeError("minlength should be >= 0")
     if self.ndim == 1 and self.size == 0:
         return np.zeros(minlength, np.int64)
+    if self.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{dtypes.of(self).scalar_name}'")
     if self.ndim != 1 or self.dtype.kind not in "iu" or (self < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:

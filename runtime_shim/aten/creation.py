@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts
+from ..core import dtypes, error_texts, python_key
 from ..core.argument_errors import public_call, wrong_type
-from ..core.device import check_device
+from ..core.device import CPU, check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like
@@ -109,6 +109,9 @@ def _filled(name: str, make: Any) -> None:
             some_ints(size, "size")
         if name == "zeros" and any(n < 0 for n in flatten_ints(size)):
             raise RuntimeError("zeros: Dimension size must be non-negative.")
+        if tls.state.dispatch_modes and out is None:
+            overload = "memory_format" if name == "empty" else "default"
+            return mode_makes(name, (list(checked_shape(size)),), requires_grad, overload, dtype=dtype)
         if memory_format is None or name != "empty":
             found = _allocated(make, checked_shape(size), numpy_dtype(dtype))
         else:
@@ -129,6 +132,8 @@ def _filled(name: str, make: Any) -> None:
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
+        if python_key.asked(input):
+            return asked_to_make(f"{name}_like", (input,), requires_grad, dtype=dtype, memory_format=memory_format)
         array = input._array
         if memory_format is None or memory_format == "preserve":
             target = blank_like(array, numpy_dtype(dtype, array.dtype))
@@ -150,6 +155,8 @@ def _filled(name: str, make: Any) -> None:
     ) -> Tensor:
         check_device(device)
         shape = checked_shape(sizes if size is None else (size,))
+        if python_key.asked(self):
+            return asked_to_make(f"new_{name}", (self, list(shape)), requires_grad, dtype=dtype)
         made = finish(make(shape, numpy_dtype(dtype, self._array.dtype)), requires_grad)
         if name != "empty":
             _leak_fill(self, made)
@@ -158,6 +165,23 @@ def _filled(name: str, make: Any) -> None:
     composite(name, method=False)(create)
     composite(f"{name}_like", method=False)(like)
     composite(f"new_{name}", function=False)(new)
+
+
+def asked_to_make(name: str, args: tuple[Any, ...], requires_grad: bool, **options: Any) -> Tensor:
+    """What a class with a `__torch_dispatch__` makes of a creation op; options that aren't given aren't passed."""
+    given = {option: value for option, value in options.items() if value is not None}
+    made: Tensor = python_key.ASKING.by_name(name, args, given)
+    return made.requires_grad_() if requires_grad else made
+
+
+def mode_makes(
+    name: str, args: tuple[Any, ...], requires_grad: bool, overload: str = "default", **options: Any
+) -> Tensor:
+    """What a TorchDispatchMode makes of the creation of a tensor from nothing."""
+    given = {option: value for option, value in options.items() if value is not None}
+    more = {"device": CPU, "pin_memory": False}
+    made: Tensor = python_key.ASKING.by_name(name, args, {**given, **more}, overload)
+    return made.requires_grad_() if requires_grad else made
 
 
 def check_like(name: str, value: Any) -> None:
@@ -191,6 +215,7 @@ def full(
     requires_grad: bool = False,
     device: Any = None,
     layout: Any = None,
+    pin_memory: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
     check_device(device)
@@ -199,6 +224,8 @@ def full(
     if not isinstance(fill_value, int | float | complex | np.generic):
         kind = type(fill_value).__name__
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
+    if tls.state.dispatch_modes and out is None:
+        return mode_makes("full", (list(checked_shape((size,))), fill_value), requires_grad, dtype=dtype)
     target = numpy_dtype(dtype, dtypes.of_number(fill_value))
     dtypes.check_number(fill_value, target)
     found = np.full(checked_shape((size,)), np.asarray(fill_value).astype(target))  # negative ones wrap around
@@ -218,6 +245,9 @@ def full_like(
 ) -> Tensor:
     check_device(device)
     check_like("full_like", input)
+    if python_key.asked(input):
+        options = {"dtype": dtype, "memory_format": memory_format}
+        return asked_to_make("full_like", (input, fill_value), requires_grad, **options)
     target = numpy_dtype(dtype, input._array.dtype)
     if memory_format is None or memory_format == "preserve":
         made = blank_like(input._array, target)
@@ -237,6 +267,9 @@ def new_full(
     requires_grad: bool = False,
     device: Any = None,
 ) -> Tensor:
+    if python_key.asked(self):
+        args = (self, list(checked_shape((size,))), fill_value)
+        return asked_to_make("new_full", args, requires_grad, dtype=dtype)
     made = full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad, device=device)
     _leak_fill(self, made)
     return made
@@ -342,13 +375,19 @@ def _to_python(data: Any) -> Any:
 
 
 def _ragged(data: Any, dim: int = 0) -> None:
-    lengths = [len(d) if isinstance(d, list | tuple) else None for d in data]
+    lengths = [len(d) if _is_sequence(d) else None for d in data]
     for length in lengths:
         if length != lengths[0]:
             raise ValueError(f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {length})")
-    for d in data:
-        if isinstance(d, list | tuple):
-            _ragged(d, dim + 1)
+    parts = [d for d in data if _is_sequence(d)]
+    if any(isinstance(d, np.ndarray) for d in parts):
+        parts = [[row for d in parts for row in d]]  # their rows are as long as each other's, or nothing fits
+    for d in parts:
+        _ragged(d, dim + 1)
+
+
+def _is_sequence(data: Any) -> bool:
+    return isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim > 0)
 
 
 @composite("tensor", method=False)
@@ -437,6 +476,11 @@ def from_numpy(array: Array) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     dtypes.of(array, given=True)
+    if any(s % array.itemsize for s in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
     if any(s < 0 for s in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides "

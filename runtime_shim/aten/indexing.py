@@ -18,7 +18,7 @@ from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import in_order_of_iteration, marked
 from ..core.tensor import Tensor, allocate, attach, requires_grad
-from ..core.thread_state import INFERENCE_KEYS, NORMAL_KEYS, tls
+from ..core.thread_state import INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 from ..dispatch.inplace_layers import write_through_layers
 from ..dispatch.layer_counts import COUNTS
 from ..dispatch.memory_overlap import may_share
@@ -350,7 +350,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     if kind is int or kind is slice or (kind is tuple and all(type(k) in _PLAIN for k in key)):
         state = tls.state
         inference = self._keys == INFERENCE_KEYS and state.tracer is None
-        if inference or not (state.grad_mode and requires_grad(self)):
+        if inference or not (self._keys & PYTHON or (state.grad_mode and requires_grad(self))):
             array = _basic(self._array, key if kind is tuple else (key,))
             if array is not None:
                 if inference:

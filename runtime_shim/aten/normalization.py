@@ -210,12 +210,17 @@ def batch_norm(
 # -----------------------------------------------------------------------------------------------------
 
 
+def _group_size(shape: tuple[int, ...], num_groups: int) -> int:
+    """The elements of one group of one sample, of which there may be none."""
+    return math.prod(shape[1:]) // num_groups
+
+
 def _group_statistics(
     input: Tensor, num_groups: int, result1: Tensor, result2: Tensor, eps: float
 ) -> tuple[Tensor, Tensor]:
     """The input in groups (batch, groups, rest), normalized, and 1 / std of the groups."""
     shape = input._array.shape
-    grouped = input.reshape(shape[0], num_groups, -1)
+    grouped = input.reshape(shape[0], num_groups, _group_size(shape, num_groups))
     if tls.state.grad_mode:
         centred = grouped - grouped.mean(-1, keepdim=True)
         invstd = ((centred * centred).mean(-1, keepdim=True) + eps).rsqrt()
@@ -275,7 +280,7 @@ def native_group_norm(
     result2: Any,
     eps: float,
 ) -> Array:
-    grouped = input.reshape(input.shape[0], num_groups, -1)
+    grouped = input.reshape(input.shape[0], num_groups, _group_size(input.shape, num_groups))
     found = ((grouped - result1[..., None]) * result2[..., None]).reshape(input.shape)
     if weight is not None:
         found = found * _shaped(weight, input.ndim)
@@ -310,7 +315,7 @@ def group_norm(
                 f"{name} of shape {sizes(t._array.shape)} and input of shape {sizes(x.shape)}"
             )
     check_mixed_dtypes(input, weight, bias)
-    mean, var = moments(x.reshape(x.shape[0], num_groups, -1), (2,))
+    mean, var = moments(x.reshape(x.shape[0], num_groups, _group_size(x.shape, num_groups)), (2,))
     wide = statistics_dtype(x)
     result1 = new_tensor(mean[..., 0].astype(wide))
     result2 = new_tensor((1 / np.sqrt(var[..., 0] + eps)).astype(wide))

@@ -13,7 +13,7 @@ from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import packed
 from ..core.tensor import Tensor, requires_grad
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, OutRule, same_dtype
+from ..dispatch.op_description import ANY_DTYPE, Computes, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from .extremes import _at_index, pair
 
@@ -67,10 +67,13 @@ def _most_frequent(row: Any) -> Any:
 _refuse_mode = Computes("bif").refuse("mode")
 
 
+_MODE = "expected scalar type '{want.scalar_name}' but got '{got.scalar_name}' for "
+
+
 @op(
     "mode",
     computes=ANY_DTYPE,
-    out=RESIZED,
+    out=tuple(OutRule(same_dtype(f"{_MODE}{what} output"), resized_first=True) for what in ("values", "indices")),
     outputs=pair("mode"),
     nondifferentiable=(1,),
     leak=lambda self, dim=-1, keepdim=False: 0 if keepdim else 2,

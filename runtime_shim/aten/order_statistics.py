@@ -5,15 +5,18 @@ Derivatives as in derivatives.yaml.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
+from ..core.argument_errors import MISSING, wrong_type
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import packed
 from ..core.tensor import Tensor
-from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule
+from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
+from ..dispatch.out_argument import with_out
 from ..dispatch.registration import composite, op
 from .extremes import _by_name, _evenly, pair, value_selecting_backward
 
@@ -36,6 +39,25 @@ def _median_back(
     grads: list[Any], self_shape: tuple[int, ...], dim: int, keepdim: bool, result: list[Tensor]
 ) -> Tensor:
     return value_selecting_backward(grads[0], result[1], self_shape, dim, keepdim)
+
+
+_MEDIAN = "(while checking arguments for median)"
+_MEDIAN_OUT = (
+    OutRule(
+        same_dtype(
+            "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+            "torch.{got.scalar_name}Tensor does not equal torch.{want.scalar_name}Tensor " + _MEDIAN
+        ),
+        resized_first=True,
+    ),
+    OutRule(
+        same_dtype(
+            "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{got.scalar_name}Tensor "
+            "instead " + _MEDIAN
+        ),
+        resized_first=True,
+    ),
+)
 
 
 def _register(name: str, ignores_nan: bool) -> None:
@@ -82,13 +104,28 @@ def _register(name: str, ignores_nan: bool) -> None:
         self=_median_back,
     )(of_dim)
 
-    def call(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    def call(
+        self: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False
+    ) -> Any:
+        dim, keepdim = axis if dim is None else dim, keepdim or keepdims
         return _by_name(f"{name}_all")(self) if dim is None else _by_name(f"{name}_dim")(self, dim, keepdim)
 
     call.__doc__ = "The lower median of all elements, or with `dim` a pair of values and indices; " + (
         "NaN is left out." if ignores_nan else "NaN where there is one."
     )
     composite(name)(call)
+    with_dim = with_out(FUNCTIONS[name], name, _MEDIAN_OUT)
+
+    @functools.wraps(FUNCTIONS[name])
+    def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return plain(*args, **kwargs)
+        if len(args) < 2 and kwargs.get("dim") is None:
+            raise wrong_type(name, "dim", 2, MISSING)
+        return with_dim(*args, out=out, **kwargs)
+
+    plain = FUNCTIONS[name]
+    FUNCTIONS[name] = function
 
 
 _register("median", False)
@@ -160,9 +197,11 @@ def searchsorted(
 
 
 @composite("bucketize", method=False)
-def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+def bucketize(
+    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Tensor | None = None
+) -> Tensor:
     """The number of the bucket of each value; `boundaries` is sorted and has one dimension."""
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
-    found: Tensor = FUNCTIONS["searchsorted"](boundaries, input, out_int32=out_int32, right=right)
+    found: Tensor = FUNCTIONS["searchsorted"](boundaries, input, out_int32=out_int32, right=right, out=out)
     return found

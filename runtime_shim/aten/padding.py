@@ -177,6 +177,11 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Any = 
         return _circular(input, amounts)
     if (mode, dims) not in _BORDER:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if 0 in x.shape[1 if x.ndim == dims + 2 else 0 :]:
+        raise RuntimeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {sizes(x.shape)}"
+        )
     if mode == "reflect":
         for (a, b), d in zip(_pairs(amounts)[::-1], range(x.ndim - 1, -1, -1), strict=False):
             if a >= x.shape[d] or b >= x.shape[d]:
@@ -186,132 +191,3 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Any = 
                     f"padding ({a}, {b}) at dimension {d} of input {sizes(x.shape)}"
                 )
     return _BORDER[mode, dims](input, amounts)
-
-
-# -- resampling
-# -------------------------------------------------------------------------------------------------
-
-
-def _matrix(size: int, out: int, mode: str, align_corners: bool, scale: float | None, dtype: Any) -> Array:
-    """The (out, size) matrix that resamples one dimension."""
-    matrix = np.zeros((out, size), dtype)
-    rows = np.arange(out)
-    ratio = 1 / scale if scale else size / out
-    if mode == "nearest":
-        matrix[rows, np.minimum(np.floor(rows * ratio), size - 1).astype(int)] = 1
-        return matrix
-    if align_corners:
-        at = rows * ((size - 1) / (out - 1) if out > 1 else 0.0)
-    else:
-        at = np.maximum((rows + 0.5) * ratio - 0.5, 0)
-    low = np.minimum(np.floor(at).astype(int), size - 1)
-    high = np.minimum(low + 1, size - 1)
-    part = at - low
-    np.add.at(matrix, (rows, low), 1 - part)
-    np.add.at(matrix, (rows, high), part)
-    return matrix
-
-
-def _apply(array: Array, matrices: Sequence[Array]) -> Array:
-    lead = array.ndim - len(matrices)
-    for d, matrix in enumerate(matrices, lead):
-        array = np.moveaxis(np.tensordot(array, matrix, axes=(d, 1)), -1, d)
-    return np.ascontiguousarray(array)
-
-
-def _matrices(size: Sequence[int], out: Sequence[int], how: Any, dtype: Any) -> list[Array]:
-    mode, align_corners, scales = how
-    return [_matrix(n, o, mode, align_corners, s, dtype) for n, o, s in zip(size, out, scales, strict=True)]
-
-
-@op(
-    "upsample_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    grad_output=lambda grad, output_size, how: _upsample(grad, output_size, how),
-)
-def _upsample_backward(grad_output: Any, shape: Ints, output_size: Ints, how: Any) -> Array:
-    found = _matrices(shape[2:], output_size, how, grad_output.dtype)
-    return _apply(grad_output, [m.T for m in found])
-
-
-def _register_upsample(name: str, node: str) -> Any:
-    def kernel(self: Any, output_size: Ints, how: Any) -> Array:
-        return _apply(self, _matrices(self.shape[2:], output_size, how, self.dtype))
-
-    return op(
-        name,
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        node=node,
-        method=False,
-        function=False,
-        leak=1,
-        self=lambda grad, self_shape, output_size, how: _upsample_backward(grad, self_shape, output_size, how),
-    )(kernel)
-
-
-_UPSAMPLE = {
-    ("nearest", d): _register_upsample(f"upsample_nearest{d}d", f"UpsampleNearest{d}DBackward0") for d in (1, 2, 3)
-} | {
-    ("linear", 1): _register_upsample("upsample_linear1d", "UpsampleLinear1DBackward0"),
-    ("bilinear", 2): _register_upsample("upsample_bilinear2d", "UpsampleBilinear2DBackward0"),
-    ("trilinear", 3): _register_upsample("upsample_trilinear3d", "UpsampleTrilinear3DBackward0"),
-}
-
-
-def _upsample(input: Tensor, output_size: Ints, how: Any) -> Tensor:
-    dims = len(output_size)
-    names = {1: "linear", 2: "bilinear", 3: "trilinear"}
-    return _UPSAMPLE["nearest" if how[0] == "nearest" else names[dims], dims](input, output_size, how)
-
-
-def interpolate(
-    input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
-    antialias: bool = False,
-) -> Tensor:
-    """Resample (batch, channels, ...) to `size` or by `scale_factor`; nearest or (bi-, tri-)linear."""
-    if mode == "nearest" and align_corners is not None:
-        raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
-        )
-    dims = input._array.ndim - 2
-    if (size is None) == (scale_factor is None):
-        raise ValueError(
-            "only one of size or scale_factor should be defined"
-            if size is not None
-            else "either size or scale_factor should be defined"
-        )
-    if antialias or (mode, dims) not in _UPSAMPLE:
-        supported = ", ".join(sorted({m for m, d in _UPSAMPLE}))
-        raise NotImplementedError(
-            f"the shim has no interpolate(mode={mode!r}) of {dims + 2}D input"
-            f"{' with antialias' if antialias else ''}; supported: {supported}"
-        )
-    scales: tuple[float | None, ...] = (None,) * dims
-    if size is not None:
-        out = (size,) * dims if isinstance(size, int) else tuple(int(n) for n in size)
-        if len(out) != dims:
-            raise ValueError(
-                "Input and output must have the same number of spatial dimensions, but got input "
-                "with spatial "
-                f"dimensions of {list(input._array.shape[2:])} and output size of {size}. Please "
-                f"provide input "
-                "tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
-            )
-    else:
-        factors = (
-            tuple(map(float, scale_factor)) if isinstance(scale_factor, tuple | list) else (float(scale_factor),) * dims
-        )
-        out = tuple(int(np.floor(n * f)) for n, f in zip(input._array.shape[2:], factors, strict=True))
-        if not recompute_scale_factor:
-            scales = factors
-    how = ("nearest" if mode == "nearest" else "linear", bool(align_corners), scales)
-    return _UPSAMPLE[mode, dims](input, out, how)

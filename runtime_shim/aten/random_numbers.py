@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, python_key
 from ..core.device import CPU, check_device
 from ..core.dtypes import Array
 from ..core.memory_layout import blank_like, laid_out
 from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
+from ..core.thread_state import tls
 from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
 from . import drawn_results
-from .creation import check_like, checked_shape, finish, numpy_dtype
+from .creation import asked_to_make, check_like, checked_shape, finish, mode_makes, numpy_dtype
 
 _UNSEEDED = 67280421310721
 """The seed of a generator that has got none."""
@@ -191,6 +192,9 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
         pin_memory: bool = False,
     ) -> Tensor:
         check_device(device)
+        if tls.state.dispatch_modes:
+            dimensions = checked_shape(shape if size is None else (size,))
+            return mode_makes(name, (list(dimensions),), requires_grad, dtype=dtype, generator=generator)
         target = numpy_dtype(dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
@@ -209,6 +213,8 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
+        if python_key.asked(input):
+            return asked_to_make(f"{name}_like", (input,), requires_grad, dtype=dtype, memory_format=memory_format)
         target = numpy_dtype(dtype, input._array.dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
@@ -296,6 +302,9 @@ def randint_like(
     check_like("randint_like", input)
     if high is None:
         low, high = 0, low
+    if python_key.asked(input):
+        options = {"dtype": dtype, "memory_format": memory_format}
+        return asked_to_make("randint_like", (input, low, high), requires_grad, **options)
     found = _integers(int(low), int(high), input._array.shape, numpy_dtype(dtype, input._array.dtype), None)
     return finish(found, requires_grad)
 

@@ -34,7 +34,8 @@ def dims_of(dim: Any, ndim: int) -> Dims:
     """Dimensions to reduce, counted from the front; all of them for None and ()."""
     if dim is None:
         return tuple(range(ndim))
-    if isinstance(dim, int):
+    if isinstance(dim, int | np.integer):
+        dim = int(dim)
         return (wrap_dim(dim, ndim),) if ndim else (wrap_dim(dim, 0),)[:0]
     if isinstance(dim, str | float):
         from .views import flatten_ints
@@ -119,9 +120,10 @@ def sum_(
     *,
     dtype: dtypes.dtype | None = None,
     axis: Any = None,
+    keepdims: bool = False,
     out: Tensor | None = None,
 ) -> Any:
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dim is None and out is None and dtype is None and not keepdim and isinstance(self, Tensor):
         array = self._array
         if array.dtype.kind == "f" and unrecorded(tls.state, self):
@@ -208,8 +210,9 @@ def mean(
     *,
     dtype: dtypes.dtype | None = None,
     axis: Any = None,
+    keepdims: bool = False,
 ) -> Any:
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     return mean_all(self, dtype) if dim is None and not keepdim else mean_dim(self, dim, keepdim, dtype)
 
 
@@ -269,7 +272,16 @@ def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | N
 
 
 @composite("prod", out=RESIZED, computed_in_out=lambda *_: True)
-def prod(self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Any:
+def prod(
+    self: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if isinstance(dim, tuple | list):
         raise invalid_combination("prod", (self, dim))
     return prod_all(self, dtype) if dim is None else prod_dim(self, dim, keepdim, dtype)
@@ -284,7 +296,12 @@ def _logic(name: str, ufunc: Any) -> None:
         found = contiguous(ufunc.reduce(self.astype(bool), axis=dims_of(dim, self.ndim), keepdims=keepdim))
         return found.astype(np.uint8) if self.dtype == np.uint8 else found
 
-    op(name, computes=ANY_DTYPE, out=RESIZED, leak=1)(kernel)
+    def check(title: str, want: Any, got: Any) -> None:
+        if got.char not in "?B":
+            found = dtypes.BY_CHAR[got.char].scalar_name
+            raise RuntimeError(f"{name} only supports bool tensor for result, got: {found}")
+
+    op(name, computes=ANY_DTYPE, out=OutRule(check, resized_first=True), leak=1)(kernel)
 
 
 _logic("all", np.logical_and)

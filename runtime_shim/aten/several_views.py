@@ -61,8 +61,9 @@ def _pieces(array: Array, lengths: Sequence[int], dim: int) -> list[Array]:
 
 
 @composite("unbind")
-def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind(self: Tensor, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
     """Views of the slices along one dimension; they may not be written to where that would be recorded."""
+    dim = dim if axis is None else axis
     array: Any = self._array
     d = wrap_dim(dim, array.ndim)
     if array.ndim == 0:

@@ -108,14 +108,34 @@ def _correction(unbiased: Any, correction: Any) -> tuple[Any, float]:
 
 
 @composite("std", out=RESIZED)
-def std(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def std(
+    self: Tensor,
+    dim: Any = None,
+    unbiased: Any = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     return _std_op(self, dim, _correction(unbiased, correction)[1], keepdim)
 
 
 @composite("var", out=RESIZED)
-def var(self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def var(
+    self: Tensor,
+    dim: Any = None,
+    unbiased: Any = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     return _var_op(self, dim, _correction(unbiased, correction)[1], keepdim)

@@ -7,10 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints
+from ..core.dtypes import Array, Ints, sizes
+from ..core.tensor import new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import op
-from .convolution_kernels import _offsets, _windows, convolved_size, padded
+from .convolution_kernels import _offsets, _windows, padded
+
+
+def _check_geometry(kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> None:
+    """RuntimeError for windows that don't move or have no size."""
+    for name, (height, width) in (("kernel", kernel_size), ("dilation", dilation), ("stride", stride)):
+        if height <= 0 or width <= 0:
+            what = "kernel size" if name == "kernel" else name
+            raise RuntimeError(
+                f"{what} should be greater than zero, but got {name}_height: {height} {name}_width: {width}"
+            )
+    if min(padding) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
+
+
+def _positions(size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Ints:
+    """How many windows there are along each dimension; 0 or less where none fits."""
+    parts = zip(size, kernel_size, dilation, padding, stride, strict=True)
+    return tuple((n + 2 * p - (d * (k - 1) + 1)) // s + 1 for n, k, d, p, s in parts)
 
 
 @op(
@@ -27,7 +46,24 @@ from .convolution_kernels import _offsets, _windows, convolved_size, padded
 )
 def im2col(self: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """(batch, channels, height, width) to (batch, channels * kernel, positions)."""
-    out = convolved_size(self.shape[2:], kernel_size, stride, padding, dilation)
+    _check_geometry(kernel_size, dilation, padding, stride)
+    if self.ndim not in (3, 4) or 0 in self.shape[1:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+            f"but got: {sizes(self.shape)}"
+        )
+    if self.ndim == 3:
+        return im2col(new_tensor(self[None]), kernel_size, dilation, padding, stride)._array[0]
+    out = _positions(self.shape[2:], kernel_size, dilation, padding, stride)
+    if min(out) < 1:
+        shown = ", ".join(
+            f"{name}={tuple(values)}"
+            for name, values in (("kernel_size", kernel_size), ("dilation", dilation), ("padding", padding))
+        )
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(self.shape[2:])}, {shown}, calculated shape of the array of sliding "
+            f"blocks as {out}, but its components must be at least one."
+        )
     found = _windows(padded(self, padding), kernel_size, stride, dilation, out)
     columns = found.reshape(self.shape[0], self.shape[1] * math.prod(kernel_size), math.prod(out))
     return columns.copy() if np.may_share_memory(columns, self) else columns
@@ -45,7 +81,27 @@ def im2col(self: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: 
 )
 def col2im(self: Any, output_size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """The adjoint of im2col: overlapping positions are summed."""
-    out = convolved_size(tuple(output_size), kernel_size, stride, padding, dilation)
+    _check_geometry(kernel_size, dilation, padding, stride)
+    if self.ndim not in (2, 3) or 0 in self.shape[1:] or (self.ndim == 2 and not self.shape[0]):
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            f"input, but got: {sizes(self.shape)}"
+        )
+    if self.ndim == 2:
+        return col2im(new_tensor(self[None]), output_size, kernel_size, dilation, padding, stride)._array[0]
+    if self.shape[1] % math.prod(kernel_size):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={self.shape[1]} and kernel_size={tuple(kernel_size)}."
+        )
+    out = _positions(output_size, kernel_size, dilation, padding, stride)
+    if self.shape[2] != math.prod(out) or min(out) < 1:
+        raise RuntimeError(
+            f"Given output_size={tuple(output_size)}, kernel_size={tuple(kernel_size)}, dilation={tuple(dilation)}, "
+            f"padding={tuple(padding)}, stride={tuple(stride)}, expected size of input's dimension 2 to match the "
+            f"calculated number of sliding blocks {out[0]} * {out[1]} = {math.prod(out)}, but got "
+            f"input.size(2)={self.shape[2]}."
+        )
     channels = self.shape[1] // math.prod(kernel_size)
     columns = self.reshape(self.shape[0], channels, *kernel_size, *out)
     wide = [n + 2 * p for n, p in zip(output_size, padding, strict=True)]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..autograd.gradient_shapes import expandable_to, sum_to
-from ..core import dtypes, error_texts
+from ..core import dtypes, error_texts, python_key
 from ..core.argument_errors import invalid_combination, missing_argument, public_call, require_tensors
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
 from ..core.reordered_array import ReorderedArray, marked
 from ..core.tensor import Tensor, alias, allocate
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite, op, publish
@@ -336,7 +336,8 @@ squeeze_dims = view_op("squeeze_dims", node="SqueezeBackward2", method=False, fu
 
 
 @composite("squeeze")
-def squeeze(self: Tensor, dim: Any = None) -> Tensor:
+def squeeze(self: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    dim = axis if dim is None else dim
     if dim is None:
         return squeeze_all(self)
     return squeeze_dim(self, dim) if isinstance(dim, int) else squeeze_dims(self, dim)
@@ -461,6 +462,11 @@ FUNCTIONS["alias"] = alias_op
 def detach(self: Tensor) -> Tensor:
     """An alias without history that shares the version counter and is not a view."""
     state = tls.state
+    if state.dispatch_modes or (self._keys & PYTHON and python_key.asked(self)):
+        found = cast(Tensor, python_key.ASKING.by_name("detach", (self,)))
+        if (self._keys | state.included) & ~state.excluded & 4 and found is not self:
+            found._version_counter = self._version_counter
+        return found
     if not self._keys & AUTOGRAD:
         # Outside inference mode an inference tensor's alias gets a counter, and so may be written to.
         found = alias(self, self._array, self._keys, None if state.inference_mode else [0])

@@ -8,7 +8,10 @@ from typing import Any
 import numpy
 
 from ..core.dtypes import Size
+from ..core.function_table import FUNCTIONS
+from ..core.python_key import asked
 from ..core.tensor import Tensor, new_tensor, requires_grad
+from ..core.thread_state import tls
 from ..tape.history import gradient_edge
 from ..tape.nodes import Edge
 
@@ -87,9 +90,12 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
                     raise RuntimeError(
                         f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"
                     )
-                one = out._array.copy()
-                one.fill(1)
-                found.append(new_tensor(one))
+                if tls.state.dispatch_modes or asked(out):
+                    found.append(FUNCTIONS["ones_like"](out))
+                else:
+                    one = out._array.copy()
+                    one.fill(1)
+                    found.append(new_tensor(one))
             else:
                 found.append(None)  # type: ignore[arg-type]
         else:
@@ -148,8 +154,6 @@ def grad(
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated."""
-    from ..core.function_table import FUNCTIONS
-
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."

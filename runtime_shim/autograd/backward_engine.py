@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import operator
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from ..core.dtypes import BY_CHAR, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
+from ..core.python_key import asked
 from ..core.tensor import Tensor, meta_of, requires_grad
 from ..core.thread_state import tls
 from ..core.zero_array import ZeroArray
@@ -22,6 +24,11 @@ from .hook_results import as_given, check_replacement
 
 #: How many there were; each has its number.
 _backwards = 0
+
+
+#: What a thread's state says of the backward that runs in it.
+_OF_A_BACKWARD = ("backward_id", "backward_inputs", "backward_nodes", "backward_start", "backward_callbacks")
+_of_this_backward = operator.attrgetter(*_OF_A_BACKWARD)
 
 
 def run_backward(
@@ -43,13 +50,7 @@ def run_backward(
     state.grad_mode = create_graph
     state.refresh()
     global _backwards
-    outer = (
-        state.backward_id,
-        state.backward_inputs,
-        state.backward_nodes,
-        state.backward_start,
-        state.backward_callbacks,
-    )
+    outer = _of_this_backward(state)
     _backwards += 1
     confined = "" if inputs is None else "accumulated" if accumulate else "returned"
     state.backward_id, state.backward_inputs, state.backward_callbacks = _backwards, confined, []
@@ -64,13 +65,8 @@ def run_backward(
         return found
     finally:
         state.backward_depth -= 1
-        (
-            state.backward_id,
-            state.backward_inputs,
-            state.backward_nodes,
-            state.backward_start,
-            state.backward_callbacks,
-        ) = outer
+        for name, value in zip(_OF_A_BACKWARD, outer, strict=True):
+            setattr(state, name, value)
         state.grad_mode = grad_mode
         state.saved_tensor_hooks[:] = saved_tensor_hooks
         state.refresh()
@@ -122,9 +118,7 @@ def will_execute(node: Any) -> bool:
 
 
 def running_node() -> Node | None:
-    """The node whose function is running in this thread, or None. It is found on the stack, so that running a node
-    costs nothing more.
-    """
+    """The node whose function is running in this thread, or None; found on the stack, so that running costs no more."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         if frame.f_code is _call.__code__:
@@ -161,9 +155,7 @@ def _dependencies(roots: list[Edge]) -> dict[Node, int]:
 
 
 def _needed(roots: list[Edge], inputs: Sequence[Edge | None]) -> set[Node]:
-    """Nodes that must run so that the inputs receive their gradients: those from which an input can be
-    reached.
-    """
+    """Nodes that must run for the gradients of the inputs: those from which an input can be reached."""
     targets = {edge[0] for edge in inputs if edge is not None}
     needed: set[Node] = set()
     done: set[Node] = set()
@@ -415,7 +407,7 @@ def _accumulate(buffer: Grads, nr: int, value: Tensor) -> None:
 
 
 def _owns_storage(t: Tensor) -> bool:
-    if type(t._array) is ZeroArray:
+    if type(t._array) is ZeroArray or asked(t):
         return False
     return non_overlapping_and_dense(t) and t._array is t._storage[1] and sys.getrefcount(t._storage) <= _SOLE_STORAGE
 
@@ -432,7 +424,7 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, h
         if not create_graph and sys.getrefcount(grad) <= _SOLE_IN_BUFFER + holders and obeys_layout(grad, variable):
             meta.grad = grad.detach()
         else:
-            if non_overlapping_and_dense(variable):
+            if non_overlapping_and_dense(variable) and not asked(grad):
                 meta.grad = FUNCTIONS["empty_strided"](*geometry(variable)[:2], dtype=grad.dtype).copy_(grad)
             else:
                 meta.grad = grad.clone()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.function_table import FUNCTIONS
@@ -63,15 +63,14 @@ def _unpacked(is_tuple: bool, values: Any) -> Any:
     return values if is_tuple else values[0]
 
 
-def _check_v(v: Tensors, other: Tensors, v_is_tuple: bool, other_is_tuple: bool) -> None:
-    if other_is_tuple or v_is_tuple:
-        if len(v) != len(other):
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
-    elif len(v) != 1:
-        raise RuntimeError("The given v should contain a single Tensor.")
+def _check_v(v: Tensors, other: Tensors, other_is_tuple: bool) -> None:
+    if len(v) != len(other):
+        if not other_is_tuple:
+            raise RuntimeError("The given v should contain a single Tensor.")
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
     for i, (mine, theirs) in enumerate(zip(v, other, strict=True)):
         if mine.size() != theirs.size():
-            entry = f"Entry {i} in " if len(v) > 1 else ""
+            entry = f"Entry {i} in " if other_is_tuple else ""
             raise RuntimeError(f"{entry}v has invalid size: should be {theirs.size()} but got {mine.size()}.")
 
 
@@ -83,6 +82,34 @@ def _check_outputs(outputs: Tensors, strict: bool) -> None:
                     f"Output {i} of the user-provided function does not require gradients. The outputs must be "
                     "computed in a differentiable manner from the input when running in strict mode."
                 )
+
+
+_WITHOUT_GRAPH = {
+    "grad_inputs": (
+        "The gradient with respect to input {i} is independent of the inputs of the user-provided function. This is "
+        "not allowed in strict mode."
+    ),
+    "jacobian": (
+        "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} "
+        "is independent of the input. This is not allowed in strict mode. You should ensure that your function is "
+        "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
+        "for example)."
+    ),
+    "hessian": (
+        "The hessian of the user-provided function with respect to input {i} is independent of the input. This is not "
+        "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian "
+        "depends on the inputs."
+    ),
+}
+
+
+def _check_dependent(grads: Sequence[Tensor | None], what: str, strict: bool) -> None:
+    """RuntimeError in strict mode unless what is to be differentiated once more depends on the inputs."""
+    for i, grad in enumerate(grads if strict else ()):
+        if grad is None:
+            raise RuntimeError(_INDEPENDENT["back"].format(i=i))
+        if not grad.requires_grad:
+            raise RuntimeError(_WITHOUT_GRAPH[what].format(i=i))
 
 
 def _gradients(
@@ -115,7 +142,7 @@ def _filled(grads: Any, refs: Tensors, strict: bool, create_graph: bool, stage: 
                 raise RuntimeError(_INDEPENDENT[stage].format(i=i))
             value = FUNCTIONS["zeros_like"](ref)
         elif strict and create_graph and not value.requires_grad:
-            which = "hessian" if stage == "double_back" else "jacobian"
+            which = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(
                 f"The {which} of the user-provided function is independent of input {i}. This is not allowed in strict "
                 "mode when create_graph=True."
@@ -157,8 +184,8 @@ def _single(outputs: Tensors, is_tuple: bool, call: str) -> Tensor:
 def _directions(v: Any, like: Tensors, is_tuple: bool, call: str, what: str) -> Tensors:
     """The given v, or ones where there is a single element."""
     if v is not None:
-        v_is_tuple, found = _as_tuple(v, "v", call)
-        _check_v(found, like, v_is_tuple, is_tuple)
+        found = _as_tuple(v, "v", call)[1]
+        _check_v(found, like, is_tuple)
         return found
     if len(like) != 1 or like[0].nelement() != 1:
         raise RuntimeError(f"The vector v can only be None if {what} ")
@@ -185,9 +212,8 @@ def vjp(
 
 
 def _prepared_v(v: Any, like: Tensors, is_tuple: bool, call: str, create_graph: bool) -> Tensors:
-    v_is_tuple, found = _as_tuple(v, "v", call)
-    found = tuple(t if create_graph else t.detach() for t in found)
-    _check_v(found, like, v_is_tuple, is_tuple)
+    found = tuple(t if create_graph else t.detach() for t in _as_tuple(v, "v", call)[1])
+    _check_v(found, like, is_tuple)
     return found
 
 
@@ -206,15 +232,25 @@ def jvp(
         )
         out_is_tuple, outputs = _called(func, given, "jvp", strict)
         weights = tuple(FUNCTIONS["zeros_like"](o, requires_grad=True) for o in outputs)
-        first = _filled(
-            _gradients(outputs, given, weights, create_graph=True), given, strict, create_graph, "back"
-        )  # fmt: skip
+        first = _gradients(outputs, given, weights, create_graph=True)
+        _check_dependent(first, "grad_inputs", strict)
         found = _gradients(first, weights, v, create_graph)
         products = _filled(found, outputs, strict, create_graph, "back_trick")
     return (
         _unpacked(out_is_tuple, _finish(outputs, create_graph)),
         _unpacked(out_is_tuple, _finish(products, create_graph)),
     )
+
+
+def _construct_standard_basis_for(tensors: Tensors, tensor_numels: Sequence[int]) -> Tensors:
+    """The identity matrix of all elements, in columns for each tensor, of its dtype."""
+    total, before, found = sum(tensor_numels), 0, []
+    for t, count in zip(tensors, tensor_numels, strict=True):
+        chunk = t.new_zeros(total, count)
+        chunk.diagonal(before).fill_(1)
+        before -= count
+        found.append(chunk)
+    return tuple(found)
 
 
 def jacobian(
@@ -298,13 +334,7 @@ def hessian(
 
     def slopes(*args: Any) -> Any:
         found = jacobian(checked, args, create_graph=True)
-        if strict:
-            for i, value in enumerate(found):
-                if not value.requires_grad:
-                    raise RuntimeError(
-                        "The jacobian of the user-provided function with respect to "
-                        f"input {i} is independent of the input. This is not allowed in strict mode."
-                    )
+        _check_dependent(found, "jacobian", strict)
         return found
 
     found = jacobian(
@@ -328,7 +358,8 @@ def vhp(
         )
         out_is_tuple, outputs = _called(func, given, "vhp", strict)
         output = _single(outputs, out_is_tuple, "vhp")
-        first = _filled(_gradients((output,), given, create_graph=True), given, strict, True, "back")
+        first = _gradients((output,), given, create_graph=True)
+        _check_dependent(first, "jacobian", strict)
         found = _gradients(first, given, v, create_graph)
         products = _filled(found, given, strict, create_graph, "double_back")
     return _finish(outputs[0], create_graph), _unpacked(is_tuple, _finish(products, create_graph))
@@ -349,11 +380,11 @@ def hvp(
         )
         out_is_tuple, outputs = _called(func, given, "hvp", strict)
         output = _single(outputs, out_is_tuple, "hvp")
-        first = _filled(_gradients((output,), given, create_graph=True), given, strict, True, "back")
+        first = _gradients((output,), given, create_graph=True)
+        _check_dependent(first, "jacobian", strict)
         weights = tuple(FUNCTIONS["zeros_like"](t, requires_grad=True) for t in given)
-        second = _filled(
-            _gradients(first, given, weights, create_graph=True), given, strict, create_graph, "double_back"
-        )
+        second = _gradients(first, given, weights, create_graph=True)
+        _check_dependent(first, "hessian", strict)
         found = _gradients(second, weights, v, create_graph)
         products = _filled(found, given, strict, create_graph, "double_back_trick")
     return _finish(outputs[0], create_graph), _unpacked(is_tuple, _finish(products, create_graph))

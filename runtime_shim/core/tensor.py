@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from . import dtypes, error_texts
+from . import dtypes, error_texts, python_key
 from .device import CPU, mkldnn, strided
 from .dtypes import Array, Size
 from .function_table import FUNCTIONS
-from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
+from .stand_in_array import StandInArray
+from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 from .warned_once import TO_NUMBER, warn_once
 from .zero_array import check_allocated, check_readable
 
@@ -139,6 +140,8 @@ class Tensor:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if python_key.wants_to_be_asked(cls) and _inherits_torch_function(cls):
+            cls.__torch_function__ = disabled_torch_function  # type: ignore[attr-defined]
         for told in WHEN_SUBCLASSED:
             told(cls)
 
@@ -365,6 +368,8 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """An alias with a version counter of its own (none for an inference tensor in inference mode)."""
+        if python_key.asked(self):
+            return cast(Tensor, python_key.ASKING.by_name("detach", (self,)))
         inference = not self._keys & AUTOGRAD
         counter = None if inference and tls.state.inference_mode else [0]
         return alias(self, self._array, self._keys, counter)
@@ -377,7 +382,8 @@ class Tensor:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if self._meta is not None and value._array.dtype != self._array.dtype:
             self._meta.accumulator = None
-        self._array, self._keys, self._storage = value._array, value._keys, value._storage
+        self._array, self._storage = value._array, value._storage
+        self._keys = (value._keys & ~PYTHON) | (self._keys & PYTHON)
 
     @data.deleter
     def data(self) -> None:
@@ -399,13 +405,16 @@ class Tensor:
             raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
         if type(self._array) is ndarray:
             return self._array
+        if type(self._array) is StandInArray:
+            raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         if not force:
             check_readable(self._array)
         return self._array.view(ndarray)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
         """What numpy makes of a tensor by a ufunc is a tensor."""
-        return new_tensor(np.asarray(array))
+        found = np.asarray(array)
+        return new_tensor(found.astype(np.uint8) if found.dtype == bool else found)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()
@@ -413,12 +422,16 @@ class Tensor:
 
     def tolist(self) -> Any:
         check_allocated(self._array)
+        if type(self._array) is StandInArray:
+            raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
         return self._array.tolist()
 
     def item(self) -> Any:
         """The only element as a Python number; RuntimeError if there is not exactly one."""
         if self._array.size != 1:
             raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        if self._keys & PYTHON and python_key.asked(self):
+            return python_key.ASKING.by_name("_local_scalar_dense", (self,))
         return self._array.item()
 
     def __bool__(self) -> bool:
@@ -426,7 +439,7 @@ class Tensor:
         if size != 1:
             kind = "more than one value" if size else "no values"
             raise RuntimeError(f"Boolean value of Tensor with {kind} is ambiguous")
-        return bool(self._array.item())
+        return bool(self._array.item() if not self._keys & PYTHON else self.item())
 
     def __float__(self) -> float:
         return float(self._number())
@@ -442,7 +455,7 @@ class Tensor:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self._meta is not None and requires_grad(self):
             warn_once(TO_NUMBER, stacklevel=4)
-        return self._array.item()
+        return self._array.item() if not self._keys & PYTHON else self.item()
 
     def __index__(self) -> int:
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
@@ -473,14 +486,37 @@ def disabled_torch_function(func: Any, types: Any, args: Any = (), kwargs: Any =
         state.function_off = before
 
 
+def _inherits_torch_function(cls: type) -> bool:
+    """Whether a class has the `__torch_function__` of Tensor."""
+    return next(k for k in cls.__mro__ if "__torch_function__" in vars(k)) is Tensor
+
+
+Tensor.__torch_dispatch__ = staticmethod(python_key.disabled_torch_dispatch)  # type: ignore[attr-defined]
+
+
 def of_class(made: Tensor, cls: type[Tensor]) -> Any:
-    """`made` as an instance of a subclass. NotImplementedError if the class wants to be asked in the place of ops."""
-    if getattr(cls, "__torch_dispatch__", None) is not None:
-        raise NotImplementedError(
-            f"the shim doesn't call {cls.__name__}.__torch_dispatch__; supported: subclasses of Tensor without it, "
-            "__torch_function__ and TorchDispatchMode"
+    """`made` as an instance of a subclass, which is asked in the place of kernels if it has a `__torch_dispatch__`."""
+    if made._keys & PYTHON:
+        if issubclass(type(made), cls):
+            return made
+        raise RuntimeError(
+            f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a "
+            f"python object of type {type(made).__name__} which is not a subclass of the requested type"
         )
-    made.__class__ = cls
+    if python_key.wants_to_be_asked(cls):
+        python_key.prepare()
+        made._keys |= PYTHON
+    try:
+        made.__class__ = cls
+    except TypeError:  # a class with slots of its own
+        made = _moved(made, cls)
+    return made
+
+
+def _moved(t: Tensor, cls: type[Tensor]) -> Tensor:
+    made: Tensor = allocate(cls)
+    made._array, made._keys, made._meta = t._array, t._keys, t._meta
+    made._storage, made._version_counter = t._storage, t._version_counter
     return made
 
 
@@ -514,7 +550,7 @@ def alias(source: Tensor, array: Array, keys: int, counter: list[int] | None) ->
     t._array = array
     t._storage = source._storage
     t._meta = None
-    t._keys = keys
+    t._keys = keys & ~PYTHON  # the class is another
     t._version_counter = counter
     return t
 
@@ -564,6 +600,8 @@ def from_legacy_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if kwargs:
         raise TypeError(f"Tensor() got unexpected keyword arguments {sorted(kwargs)}; use torch.tensor() instead")
     if len(args) == 1 and isinstance(args[0], Tensor):
+        if python_key.asked(args[0]):
+            return cast(Tensor, python_key.ASKING.by_name("alias", (args[0],)))
         return FUNCTIONS["alias"](args[0])
     if len(args) == 1 and not isinstance(args[0], int):
         return new_tensor(np.array(args[0], dtype=dtypes.get_default_dtype().numpy))

@@ -172,8 +172,10 @@ def _node_name(node: Any) -> str:
     return node.name().rpartition("::")[2] if name == "CppFunction" else name
 
 
-def tensor_str(t: Tensor) -> str:
-    """`repr` of a tensor. A view whose history is not allowed shows `grad_fn=<Invalid>`."""
+def tensor_str(t: Tensor, contents: Any = None) -> str:
+    """`repr` of a tensor, with `contents` in the place of its elements. A view whose history is not allowed shows
+    `grad_fn=<Invalid>`.
+    """
     if t._keys & AUTOGRAD:
         current_version(t)
     name = type(t).__name__
@@ -189,7 +191,11 @@ def tensor_str(t: Tensor) -> str:
         dtypes.bool_,
         dtypes.get_default_dtype().to_complex(),
     }
-    if array.size == 0:
+    if contents is not None:
+        text = str(contents)
+        if t.dtype not in default and array.size:
+            suffixes.append(f"dtype={t.dtype}")
+    elif array.size == 0:
         if array.ndim != 1:
             suffixes.append(f"size={tuple(array.shape)}")
         if t.dtype is not dtypes.get_default_dtype():
@@ -216,7 +222,7 @@ def tensor_str(t: Tensor) -> str:
 
 
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
-    return tensor_str(self)
+    return tensor_str(self, tensor_contents)
 
 
 attach("__repr__", _repr)

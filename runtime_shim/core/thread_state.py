@@ -14,6 +14,8 @@ from typing import Any
 BACKEND = 1
 AUTOGRAD = 2
 ADINPLACEORVIEW = 4
+#: Of tensors whose class has a `__torch_dispatch__`, which is asked in the place of a kernel.
+PYTHON = 8
 
 #: Key set of a tensor made outside inference mode.
 NORMAL_KEYS = BACKEND | AUTOGRAD | ADINPLACEORVIEW
@@ -59,6 +61,9 @@ class ThreadState:
         "wrap_scalars",
     )
 
+    #: Whether there may be tensors of classes that are asked: then no op may skip its layers.
+    has_asked_classes = False
+
     def __init__(self) -> None:
         self.grad_mode = True
         self.inference_mode = False
@@ -94,6 +99,7 @@ class ThreadState:
             self.inference_mode
             and self.tracer is None
             and not self.dispatch_modes
+            and not ThreadState.has_asked_classes
             and (self.excluded & AUTOGRAD) != 0
             and not (self.included & ADINPLACEORVIEW)
         )

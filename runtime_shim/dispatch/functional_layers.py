@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from ..core import error_texts
+from ..core.python_key import ASKING
 from ..core.tensor import Tensor, allocate, history, ndarray, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, ThreadState, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
@@ -68,6 +69,8 @@ def _functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     else:
         tensors, keys = arguments_of(op, args)
     keys = (keys | state.included) & ~state.excluded
+    if keys & PYTHON:
+        return ASKING.functional(op, state, args, tensors, keys)
     if keys & AUTOGRAD:
         if state.grad_mode and op.differentiable:
             for t in tensors:
@@ -195,6 +198,23 @@ def _in_order_of_names(op: Op, count: int) -> list[int]:
     return sorted(range(count), key=fields.__getitem__ if fields else int)
 
 
+def give_history(op: Op, node: OpNode, results: list[Tensor]) -> None:
+    """Make the node the history of an op's several results, and save those that its gradient asks for."""
+    for nr, t in enumerate(results):
+        if nr not in op.nondifferentiable and t._array.dtype.kind in "fcV":
+            set_history(t, node, nr)
+        else:
+            node.outputs.append((t._array.shape, t._array.dtype))
+    for nr in op.saved_results:
+        node.saved[f"result{nr}"] = Saved(results[nr], True)
+    if op.saves_result:
+        # Where there are indices, they are what the gradient needs; values may be written to.
+        saved: list[Saved | None] = [None] * len(results)
+        for nr in op.nondifferentiable or _in_order_of_names(op, len(results)):
+            saved[nr] = Saved(results[nr], not op.nondifferentiable)
+        node.saved["result"] = saved
+
+
 def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """The autograd kernel of a functional op some input of which requires grad."""
     node, _ = recorded_node(op, args)
@@ -202,19 +222,7 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     if type(found) is tuple:
         assert op.outputs is not None
         results = [new_tensor(r) for r in found]
-        for nr, t in enumerate(results):
-            if nr not in op.nondifferentiable and t._array.dtype.kind in "fcV":
-                set_history(t, node, nr)
-            else:
-                node.outputs.append((t._array.shape, t._array.dtype))
-        for nr in op.saved_results:
-            node.saved[f"result{nr}"] = Saved(results[nr], True)
-        if op.saves_result:
-            # Where there are indices, they are what the gradient needs; values may be written to.
-            saved: list[Saved | None] = [None] * len(results)
-            for nr in op.nondifferentiable or _in_order_of_names(op, len(results)):
-                saved[nr] = Saved(results[nr], not op.nondifferentiable)
-            node.saved["result"] = saved
+        give_history(op, node, results)
         return op.outputs(results)
     if type(found) is not ndarray:
         found = asanyarray(found)

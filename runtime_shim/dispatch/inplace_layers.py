@@ -9,8 +9,9 @@ import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.dtypes import Array
+from ..core.python_key import ASKING
 from ..core.tensor import Tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, ThreadState
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, ThreadState
 from ..tape.history import check_inplace, rebase_history, reshape_history
 from ..tape.saved_tensors import Saved
 from .functional_layers import recorded_node
@@ -53,6 +54,8 @@ def write_through_layers(
 ) -> Tensor:
     """The layers of an in-place op around `kernel`, which writes to `self`."""
     keys = (keys | state.included) & ~state.excluded
+    if keys & PYTHON:
+        kernel = ASKING.write(op, state, args)
     if state.before_write is not None:
         state.before_write(self)
     node: OpNode | None = None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.argument_errors import wrong_type
+from ..core.python_key import ASKING
 from ..core.return_types import out_type
 from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, tls
 from .growing_storage import resize_storage
 from .inplace_layers import bump
 from .memory_overlap import assert_no_overlap, may_share
@@ -34,6 +35,10 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     keys = (keys | out._keys | state.included) & ~state.excluded
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and any(requires_grad(t) for t in [*tensors, out]):
         raise error_texts.out_requires_grad(op.title)
+    if keys & PYTHON:
+        return cast(Tensor, ASKING.out(op, state, args, out, keys))
+    if "dtype" in op.params:
+        _check_asked_dtype(args[op.params.index("dtype")], out)
     rule = op.out
     if not rule.resized_first and op.checks_overlap:
         assert_no_overlap(out, (out, *args))
@@ -61,6 +66,12 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     return out
 
 
+def _check_asked_dtype(asked: Any, out: Tensor) -> None:
+    """RuntimeError if `dtype=` says something else than `out` has."""
+    if isinstance(asked, dtypes.dtype) and asked is not out.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {asked.short}, but got {out.dtype.short} instead")
+
+
 def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> None:
     """Give `out` the shape of a result, in a new storage if it has another; counts as no write."""
     if out._array.shape == shape:
@@ -84,10 +95,11 @@ def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> 
 def with_out(
     call: Callable[..., Any],
     name: str,
-    rule: OutRule,
+    rule: OutRule | tuple[OutRule, ...],
     computed_in_out: Callable[..., bool] | None = None,
 ) -> Callable[..., Any]:
-    """`call`, made of other ops or with several results, with an `out=` (one for each result).
+    """`call`, made of other ops or with several results, with an `out=`: one for each result, by one rule or each by
+    its own.
 
     What it computes is written as `run_out` does for an op. Where `computed_in_out` of its arguments holds, it is
     computed in the dtype of `out`.
@@ -103,6 +115,10 @@ def with_out(
             given = (*args, *kwargs.values(), *targets)
             if any(isinstance(a, Tensor) and requires_grad(a) for a in given):
                 raise error_texts.out_requires_grad(name)
+        if type(rule) is tuple and isinstance(out, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not Tensor")
+        if computed_in_out is not None and isinstance(out, Tensor):
+            _check_asked_dtype(kwargs.get("dtype"), out)
         if computed_in_out is not None and computed_in_out(*args):
             kwargs.setdefault("dtype", out.dtype)
         grad_mode, state.grad_mode = state.grad_mode, False
@@ -111,8 +127,12 @@ def with_out(
         finally:
             state.grad_mode = grad_mode
         if isinstance(found, Tensor):
+            assert type(rule) is OutRule
             return _write_result(found, out, name, rule)
-        written = [_write_result(f, target, name, rule) for f, target in zip(found, targets, strict=True)]
+        if len(targets) != len(found):
+            raise TypeError(f"expected tuple of {len(found)} elements but got {len(targets)}")
+        rules = rule if isinstance(rule, tuple) else (rule,) * len(found)
+        written = [_write_result(f, target, name, r) for f, target, r in zip(found, targets, rules, strict=True)]
         return tuple(written) if type(found) is tuple else out_type(type(found))(*written)
 
     return function

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
+from ..core.python_key import ASKING
 from ..core.tensor import (
     DEFAULT,
     INFERENCE_MODE,
@@ -20,7 +21,7 @@ from ..core.tensor import (
     current_version,
     requires_grad,
 )
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, ThreadState, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
 from .layer_counts import COUNTS
@@ -91,6 +92,8 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
         if usual is not None:
             return usual
     keys = (state.included | self._keys) & ~state.excluded
+    if keys & PYTHON:
+        return cast(Tensor, ASKING.view(op, state, self, args, keys, multi))
     inference = not self._keys & AUTOGRAD
     node: OpNode | None = None
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
@@ -187,6 +190,8 @@ def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ..
     """Like make_view for an op that returns several views of which one node is the history."""
     state = tls.state
     keys = (state.included | self._keys) & ~state.excluded
+    if keys & PYTHON:
+        return cast("list[Tensor]", ASKING.views(op, state, self, args, keys))
     node: OpNode | None = None
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
         node, _ = recorded_node(op, (self, *args))

@@ -14,8 +14,9 @@ from typing import Any
 
 from ..aten import FUNCTIONS, LATE_FUNCTIONS
 from ..core.function_table import ATEN_ALONE
+from ..core.python_key import ASKING
 from ..core.tensor import Tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, PYTHON, tls
 from . import missing_autograd
 from .operator_schema import Schema
 from .shared_libraries import LOADED, load_library
@@ -82,6 +83,8 @@ class OpOverload:
         #: Raises what is said of a call that no kernel is there for, given the key of the call.
         self.report_missing: Callable[[str], None] | None = None
         self.tags: list[Any] = []
+        #: By class, what is called in the place of its `__torch_dispatch__`.
+        self.rules: dict[type, Kernel] = {}
         #: Told when Python registers a kernel: the C++ libraries that registered the op, too.
         self.when_python_registers: list[Callable[[], None]] = []
         self.__name__ = f"{name}.{self._overloadname}"
@@ -125,7 +128,11 @@ class OpOverload:
         keys &= ~state.excluded
         if filled is not None:
             kernel, below_autograd = self._first_kernel(keys)
-            if type(kernel) is CompiledKernel and not (below_autograd and history and state.grad_mode):
+            if (
+                type(kernel) is CompiledKernel
+                and not keys & PYTHON
+                and not (below_autograd and history and state.grad_mode)
+            ):
                 return kernel(keys & ~AUTOGRAD if below_autograd else keys, filled)
             args, kwargs = self._bind(args, kwargs)
         return self._run(keys, args, kwargs)
@@ -154,6 +161,9 @@ class OpOverload:
                 kernel = self._kernel(COMPOSITE)
             if kernel is not None and kernel is not fallthrough_kernel:
                 return self._call(kernel, bit, keys, args, kwargs)
+            if bit == BACKEND and (keys & PYTHON or tls.state.dispatch_modes):
+                assert self._schema is not None
+                return self._schema.returned(ASKING.ask(self, args, kwargs))
         if self.report_missing is not None:
             self.report_missing("CPU" if any(True for _ in _tensors((*args, *kwargs.values()))) else "Undefined")
         raise NotImplementedError(
@@ -213,6 +223,8 @@ class OpOverload:
 
     def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         assert self._schema is not None
+        if keys & PYTHON and bit == BACKEND and kernel not in self.kernels.get(COMPOSITE, ()):
+            return self._schema.returned(ASKING.ask(self, args, kwargs))
         if type(kernel) is CompiledKernel:
             return kernel(keys, self._schema.complete(args, kwargs))
         if isinstance(kernel, WithKeySet):
@@ -381,10 +393,23 @@ class AtenPacket:
 
     _defined_in_python = False
 
+    namespace = "aten"
+    __module__ = "torch._ops.aten"
+
     def __init__(self, name: str, function: Kernel, overload: str = "") -> None:
-        self.__name__ = name
+        self._opname = name
+        self.__name__ = f"{name}.{overload}" if overload else name
         self._function = function
-        self._overload = overload
+        self._overload = self._overloadname = overload
+
+    @property
+    def overloadpacket(self) -> AtenPacket:
+        return aten_packet(self._opname, self._function)
+
+    def name(self) -> str:
+        """The name as schemas have it: `aten::add.Tensor`."""
+        overload = "" if self._overload in ("", "default") else f".{self._overload}"
+        return f"aten::{self._opname}{overload}"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)
@@ -392,14 +417,14 @@ class AtenPacket:
     def __getattr__(self, name: str) -> AtenPacket:
         if name.startswith("__"):
             raise AttributeError(name)
-        return aten_packet(self.__name__, self._function, name)
+        return aten_packet(self._opname, self._function, name)
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}" + (f".{self._overload}" if self._overload else "")
+        return f"aten.{self.__name__}"
 
     def __repr__(self) -> str:
         if self._overload:
-            return f"<OpOverload(op='aten.{self.__name__}', overload='{self._overload}')>"
+            return f"<OpOverload(op='aten.{self._opname}', overload='{self._overload}')>"
         return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
 
 

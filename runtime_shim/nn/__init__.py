@@ -20,7 +20,7 @@ from .linear import Bilinear, Identity, Linear
 from .module import Module
 from .parameter import Buffer, Parameter
 from .parameter_containers import ParameterDict, ParameterList
-from .stateless import (
+from .weightless_layers import (
     CELU,
     ELU,
     GELU,
@@ -94,6 +94,8 @@ _LATE = {
     **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
     "AdaptiveLogSoftmaxWithLoss": "adaptive_softmax",
     "DataParallel": "containers",
+    "ParameterDict": "parameter_containers",
+    "ParameterList": "parameter_containers",
     **dict.fromkeys(("LazyModuleMixin", "UninitializedBuffer", "UninitializedParameter"), "lazy"),
     **dict.fromkeys(
         (

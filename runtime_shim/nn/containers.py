@@ -208,8 +208,31 @@ class ModuleDict(Module):
     def items(self) -> Any:
         return self._modules.items()
 
+    def clear(self) -> None:
+        self._modules.clear()
+
+    def pop(self, key: str) -> Module:
+        module: Module = self[key]
+        del self[key]
+        return module
+
     def update(self, modules: Any) -> None:
-        for key, module in modules.items() if isinstance(modules, Mapping) else modules:
+        """Add modules from a mapping, or from pairs of names and modules."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                f"{type(modules).__name__}"
+            )
+        if isinstance(modules, (Mapping, ModuleDict)):
+            modules = modules.items()
+        for i, pair in enumerate(modules):
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"ModuleDict update sequence element #{i} should be Iterable; is{type(pair).__name__}")
+            if len(pair) != 2:  # type: ignore[arg-type]
+                raise ValueError(
+                    f"ModuleDict update sequence element #{i} has length {len(pair)}; 2 is required"  # type: ignore[arg-type]
+                )
+            key, module = pair
             self[key] = module
 
 

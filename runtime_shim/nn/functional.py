@@ -27,7 +27,7 @@ from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
 from ..aten.loss_gradients import NONE, SUM
 from ..aten.norms import norm_along
-from ..aten.padding import interpolate, pad
+from ..aten.padding import pad
 from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
 from ..core.argument_errors import require_tensors
@@ -40,6 +40,7 @@ from .grid_functions import *  # noqa: F403
 from .loss_functions import *  # noqa: F403
 from .loss_functions import _reduced, _reduction
 from .recurrent_functions import *  # noqa: F403
+from .resampling import interpolate
 from .window_functions import *  # noqa: F403
 
 conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]

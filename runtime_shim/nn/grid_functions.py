@@ -31,7 +31,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     if theta.dim() != 3 or theta.size(-2) != rank or theta.size(-1) != rank + 1:
         raise ValueError(
             f"Expected a batch of {rank}D affine matrices of shape Nx{rank}x{rank + 1} for size {size}. Got "
-            f"{list(theta.size())}."
+            f"{theta.size()}."
         )
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
@@ -80,6 +80,7 @@ def grid_sample(
             f"'{padding_mode}'"
         )
     rank = input.dim() - 2
+    _check_sampling(input, grid, mode)
     if mode == "bicubic":
         raise NotImplementedError("the shim has no bicubic grid_sample; supported: bilinear, nearest")
     corners = bool(align_corners)
@@ -110,6 +111,35 @@ def grid_sample(
         total = part if total is None else total + part
     found: Tensor = total
     return found
+
+
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
+
+
+def _check_sampling(input: Tensor, grid: Tensor, mode: str) -> None:
+    sizes = f"input with sizes {list(input.size())} and grid with sizes {list(grid.size())}"
+    if input.size(0) != grid.size(0):
+        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}")
+    if grid.size(-1) != input.dim() - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid with sizes "
+            f"{list(grid.size())}"
+        )
+    for i, n in enumerate(input.size()[2:], 2):
+        if not n:
+            raise RuntimeError(
+                "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+                f"{list(input.size())} with dimension {i} being empty"
+            )
+    if input.dim() not in (4, 5) or input.dim() != grid.dim():
+        raise RuntimeError(
+            f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got {sizes}"
+        )
+    if mode == "bicubic" and input.dim() != 4:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if input.dtype is not grid.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {grid.dtype.scalar_name}")
 
 
 def _sampled(flat: Tensor, at: Sequence[Tensor], size: Sequence[int]) -> Tensor:
@@ -237,6 +267,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 
 __all__ = [
+    "GRID_SAMPLE_INTERPOLATION_MODES",
+    "GRID_SAMPLE_PADDING_MODES",
     "affine_grid",
     "alpha_dropout",
     "channel_shuffle",

@@ -253,7 +253,9 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     return found
 
 
-def _lengths(value: Any) -> list[int]:
+def _lengths(value: Any, what: str) -> list[int]:
+    if isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()):
+        raise RuntimeError(f"{what}_lengths must be integral")
     numbers = value.tolist() if isinstance(value, Tensor) else value
     return [int(v) for v in (numbers if isinstance(numbers, Iterable) else [numbers])]
 
@@ -272,21 +274,28 @@ def ctc_loss(
     The gradient is that of the sum over all alignments; PyTorch's adds what a softmax before it makes vanish.
     """
     scores = log_probs if log_probs.dim() == 3 else log_probs.unsqueeze(1)
-    times, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    times, lengths = _lengths(input_lengths, "input"), _lengths(target_lengths, "target")
     if not 0 <= blank < scores.size(2):
         raise RuntimeError("blank must be in label range")
     if len(times) != scores.size(1):
         raise RuntimeError("input_lengths must be of size batch_size")
     if len(lengths) != scores.size(1):
         raise RuntimeError("target_lengths must be of size batch_size")
-    labels = targets.tolist()
+    for what, values in (("input", times), ("target", lengths)):
+        for value in values:
+            if value < 0:
+                raise _refused(f"{what}_lengths to have value at least 0, but got value {value}")
+    for time in times:
+        if time > scores.size(0):
+            raise _refused(f"input_lengths to have value at most {scores.size(0)}, but got value {time}")
+    if targets.dim() == 2 and targets.size(1) < max(lengths):
+        raise _refused(
+            f"tensor to have size at least {max(lengths)} at dimension 1, but got size {targets.size(1)} for argument "
+            "#2 'targets'"
+        )
+    labels = targets.to(dtypes.int64).tolist()
     losses, begin = [], 0
     for n, (time, length) in enumerate(zip(times, lengths, strict=True)):
-        if time > scores.size(0):
-            raise RuntimeError(
-                f"Expected input_lengths to have value at most {scores.size(0)}, but got value {time} (while checking "
-                "arguments for ctc_loss_cpu)"
-            )
         if targets.dim() == 2:
             own = labels[n][:length]
         else:
@@ -301,6 +310,10 @@ def ctc_loss(
     return _reduced(found if log_probs.dim() == 3 else found.squeeze(0), _reduction(reduction))
 
 
+def _refused(what: str) -> RuntimeError:
+    return RuntimeError(f"Expected {what} (while checking arguments for ctc_loss_allocate_outputs)")
+
+
 def _alignments(scores: Tensor, labels: list[int], blank: int) -> Tensor:
     """Minus the log of the summed probability of all ways to read `labels` from (time, classes)."""
     row = [blank]
@@ -309,7 +322,7 @@ def _alignments(scores: Tensor, labels: list[int], blank: int) -> Tensor:
     states = len(row)
     never = FUNCTIONS["full"]((1,), -math.inf, dtype=scores.dtype)
     if scores.size(0) == 0:
-        return FUNCTIONS["tensor"](0.0 if states == 1 else math.inf, dtype=scores.dtype)
+        return scores.sum() * 0 + (0.0 if states == 1 else math.inf)
     emitted = scores[:, row]
     may_skip = [i > 1 and row[i] != blank and row[i] != row[i - 2] for i in range(states)]
     barred = ~FUNCTIONS["tensor"](may_skip, dtype=dtypes.bool_)
@@ -349,7 +362,7 @@ def gaussian_nll_loss(
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = var.unsqueeze(-1)
-        elif input.dim() != var.dim() or sum(a != b for a, b in zip(input.size(), var.size(), strict=True)) > 1:
+        elif input.dim() != var.dim() or any(a != b != 1 for a, b in zip(input.size(), var.size(), strict=True)):
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")

@@ -7,7 +7,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from . import functional as F
 from .module import Module
-from .stateless import _Loss, _WeightedLoss
+from .weightless_layers import _Loss, _WeightedLoss
 from .window_layers import PairwiseDistance
 
 

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..core import dtypes
-from ..core.device import check_device
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from ..tape.nodes import HookHandle
+from .conversion_targets import COMPLEX_MODULE, parsed_target
 from .module_hooks import FullBackward, GlobalHooks, hook_the_old_way, registered
 from .parameter import Buffer, Parameter
 from .state_dict import IncompatibleKeys, LoadHook, collect, load_into, save_own
@@ -48,12 +48,14 @@ class Module:
 
     training: bool
     _version: int = 1
+    call_super_init: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         name = type(self).__name__
-        if kwargs:
+        further = self.call_super_init
+        if kwargs and not further:
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        if args:
+        if args and not further:
             raise TypeError(f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given")
         self.__dict__.update(
             training=True,
@@ -66,6 +68,8 @@ class Module:
             _forward_hook_options={},
             **_no_hooks(),
         )
+        if further:
+            super().__init__(*args, **kwargs)
 
     # -- calling
     # -----------------------------------------------------------------------------------------------
@@ -282,8 +286,7 @@ class Module:
             own["_modules"][name] = None
         elif isinstance(value, Buffer):
             self._table("_buffers", "buffers")
-            self._forget(name, "_buffers")
-            self.register_buffer(name, value, value.persistent)
+            self._register_assigned(name, value)
         elif name in own.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
@@ -293,6 +296,22 @@ class Module:
             own["_buffers"][name] = value
         else:
             super().__setattr__(name, value)
+
+    def _register_assigned(self, name: str, buffer: Buffer) -> None:
+        """Register a buffer by the class's own method, which may know nothing of `persistent`."""
+        register = self.register_buffer
+        if (
+            getattr(register, "__func__", None) is Module.register_buffer
+            or "persistent" in inspect.signature(register).parameters
+        ):
+            register(name, buffer, buffer.persistent)
+        elif not buffer.persistent:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without "
+                "the persistent argument is not allowed."
+            )
+        else:
+            register(name, buffer)
 
     def __getattr__(self, name: str) -> Any:
         for table in _TABLES:
@@ -441,6 +460,20 @@ class Module:
                 raise AttributeError(f"`{part}` is not an nn.Module")
         return found
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a path; with `strict` only in the place of another."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def _get_member(self, target: str, table: str, kind: str) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
@@ -515,15 +548,7 @@ class Module:
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
         """Convert parameters and buffers of floating dtype, in place of the tensors' data."""
-        dtype, memory_format = kwargs.get("dtype"), kwargs.get("memory_format")
-        check_device(kwargs.get("device"))
-        for arg in args:
-            if isinstance(arg, dtypes.dtype):
-                dtype = arg
-            elif isinstance(arg, Tensor):
-                dtype = arg.dtype
-            elif not isinstance(arg, bool):
-                check_device(arg)
+        dtype, memory_format = parsed_target(args, kwargs)
         if memory_format is not None:
             rank = 5 if memory_format == "channels_last_3d" else 4
             self._apply(lambda t: t.to(memory_format=memory_format) if t.dim() in (rank, 4) else t)
@@ -533,6 +558,8 @@ class Module:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
             )
+        if dtype.is_complex:
+            warnings.warn(COMPLEX_MODULE, stacklevel=2)
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
 
     def type(self, dst_type: Any) -> Module:
@@ -553,12 +580,28 @@ class Module:
     def cpu(self) -> Module:
         return self
 
+    def _replicate_for_data_parallel(self) -> Module:
+        """A module of the same submodules and buffers, and of no parameters."""
+        replica = self.__new__(type(self))
+        replica.__dict__ = self.__dict__.copy()
+        replica.__dict__.update(
+            _parameters={}, _buffers=self._buffers.copy(), _modules=self._modules.copy(), _is_replica=True
+        )
+        return replica
+
     # -- state
     # -------------------------------------------------------------------------------------------------
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by name, detached but sharing memory."""
         return collect(self, destination, prefix, keep_vars)
+
+    def get_extra_state(self) -> Any:
+        """What a class adds to its state, beside parameters and buffers; `set_extra_state` is given it again."""
+        raise RuntimeError(_NO_EXTRA_STATE.format("get"))
+
+    def set_extra_state(self, state: Any) -> None:
+        raise RuntimeError(_NO_EXTRA_STATE.format("set"))
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         save_own(self, destination, prefix, keep_vars)
@@ -604,6 +647,12 @@ class Module:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({**_no_hooks(), **state})
+
+
+_NO_EXTRA_STATE = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."
+)
 
 
 def _register(table: dict[int, Any], hook: Any, prepend: bool) -> HookHandle:

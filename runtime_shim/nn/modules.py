@@ -60,9 +60,9 @@ _BASES = {
     "_ConvTransposeNd": "conv_layers",
     "_NormBase": "layers",
     "_InstanceNorm": "instance_norm_layers",
-    "_DropoutNd": "stateless",
-    "_Loss": "stateless",
-    "_WeightedLoss": "stateless",
+    "_DropoutNd": "weightless_layers",
+    "_Loss": "weightless_layers",
+    "_WeightedLoss": "weightless_layers",
 }
 
 

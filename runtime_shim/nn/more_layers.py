@@ -10,7 +10,7 @@ from . import functional as F
 from . import init
 from .layers import _BatchNorm, _parameter
 from .module import Module
-from .stateless import Upsample, _Loss
+from .weightless_layers import Upsample, _Loss
 
 
 class PReLU(Module):

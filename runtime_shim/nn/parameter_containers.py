@@ -1,7 +1,8 @@
-"""ParameterList and ParameterDict: parameters and other values, by number and by name."""
+"""ParameterList and ParameterDict: parameters, and other values, that a module has by number or by name."""
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -12,24 +13,19 @@ from .parameter import Parameter
 
 
 def _parameter(value: Any) -> Any:
+    """A tensor as a parameter; other values as they are."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _shown(items: Iterable[tuple[Any, Any]], kind: Any) -> str:
-    """A line for each value; of a tensor, `kind` of it and its size."""
-    lines = []
-    for key, value in items:
-        if isinstance(value, Tensor):
-            owner = "Parameter" if isinstance(value, Parameter) else "Tensor"
-            size = "x".join(map(str, value.size()))
-            lines.append(f"  ({key}): {owner} containing: [{kind(value)} of size {size}]")
-        else:
-            lines.append(f"  ({key}): Object of type: {type(value).__name__}")
-    return "\n".join(lines)
+def _described(key: Any, value: Any, name: Any) -> str:
+    if not isinstance(value, Tensor):
+        return f"  ({key}): Object of type: {type(value).__name__}"
+    kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    return f"  ({key}): {kind} containing: [{name(value)} of size {'x'.join(map(str, value.size()))}]"
 
 
 class ParameterList(Module):
-    """A list of values; those that are tensors are registered, as parameters."""
+    """A list of parameters, registered."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -37,19 +33,19 @@ class ParameterList(Module):
         if values is not None:
             self.extend(values)
 
-    def _name_of(self, index: Any) -> str:
-        place = index.__index__()
-        if not -self._size <= place < self._size:
-            raise IndexError(f"index {place} is out of range")
-        return str(place % self._size)
+    def _name(self, index: int) -> str:
+        position = operator.index(index)
+        if not -self._size <= position < self._size:
+            raise IndexError(f"index {position} is out of range")
+        return str(position + self._size if position < 0 else position)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(self[i] for i in range(*index.indices(self._size)))
-        return getattr(self, self._name_of(index))
+        return getattr(self, self._name(index))
 
     def __setitem__(self, index: int, value: Any) -> None:
-        setattr(self, self._name_of(index), _parameter(value))
+        setattr(self, self._name(index), _parameter(value))
 
     def __len__(self) -> int:
         return self._size
@@ -67,20 +63,20 @@ class ParameterList(Module):
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
-            raise TypeError("ParameterList.extend should be called with an iterable, but got " + type(values).__name__)
+            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in values:
             self.append(value)
         return self
 
     def extra_repr(self) -> str:
-        return _shown(enumerate(self), lambda t: t.dtype)
+        return "\n".join(_described(i, value, lambda v: v.dtype) for i, value in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
 
 
 class ParameterDict(Module):
-    """A dictionary of values; those that are tensors are registered, as parameters."""
+    """A dictionary of parameters, registered, in the order in which they were added."""
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
@@ -88,7 +84,7 @@ class ParameterDict(Module):
         if parameters is not None:
             self.update(parameters)
 
-    def _name_of(self, key: Any) -> str:
+    def _name(self, key: Any) -> str:
         if not isinstance(key, str):
             raise TypeError(
                 "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
@@ -97,15 +93,15 @@ class ParameterDict(Module):
         return key
 
     def __getitem__(self, key: str) -> Any:
-        return getattr(self, self._name_of(key))
+        return getattr(self, self._name(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._keys[key] = None
-        setattr(self, self._name_of(key), _parameter(value))
+        setattr(self, self._name(key), _parameter(value))
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
-        delattr(self, self._name_of(key))
+        delattr(self, self._name(key))
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -119,6 +115,37 @@ class ParameterDict(Module):
     def __contains__(self, key: str) -> bool:
         return key in self._keys
 
+    def copy(self) -> ParameterDict:
+        """A dictionary of the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        for key in list(self._keys):
+            del self[key]
+
+    def pop(self, key: str) -> Any:
+        found = self[key]
+        del self[key]
+        return found
+
+    def popitem(self) -> tuple[str, Any]:
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except AttributeError:
+            return default
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        return ParameterDict((key, default) for key in keys)
+
     def keys(self) -> Any:
         return self._keys.keys()
 
@@ -128,69 +155,42 @@ class ParameterDict(Module):
     def items(self) -> Iterator[tuple[str, Any]]:
         return ((key, self[key]) for key in self._keys)
 
-    def copy(self) -> ParameterDict:
-        return ParameterDict(OrderedDict(self.items()))
-
     def update(self, parameters: Any) -> None:
+        """Add parameters from a mapping, by name in the order of names unless it is ordered, or from pairs."""
         if not isinstance(parameters, Iterable):
             raise TypeError(
                 "ParametersDict.update should be called with an iterable of key/value pairs, but got "
-                + type(parameters).__name__
+                f"{type(parameters).__name__}"
             )
-        if isinstance(parameters, OrderedDict | ParameterDict):
-            pairs: Any = parameters.items()
-        else:
-            pairs = sorted(parameters.items()) if isinstance(parameters, Mapping) else parameters
-        for nr, pair in enumerate(pairs):
+        if isinstance(parameters, (OrderedDict, ParameterDict)):
+            parameters = parameters.items()
+        elif isinstance(parameters, Mapping):
+            parameters = sorted(parameters.items())
+        for i, pair in enumerate(parameters):
+            element = f"ParameterDict update sequence element #{i}"
             if not isinstance(pair, Iterable):
-                kind = type(pair).__name__
-                raise TypeError(f"ParameterDict update sequence element #{nr} should be Iterable; is{kind}")
-            key, value = _pair(nr, list(pair))
-            self[key] = value
+                raise TypeError(f"{element} should be Iterable; is{type(pair).__name__}")
+            parts = list(pair)
+            if len(parts) != 2:
+                raise ValueError(f"{element} has length {len(parts)}; 2 is required")
+            self[parts[0]] = parts[1]
 
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self._keys else default
+    def extra_repr(self) -> str:
+        return "\n".join(_described(key, value, lambda v: v.type()) for key, value in self.items())
 
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def pop(self, key: str) -> Any:
-        found = self[key]
-        del self[key]
-        return found
-
-    def popitem(self) -> tuple[str, Any]:
-        if not self._keys:
-            raise KeyError("popitem(): dictionary is empty")
-        key = next(reversed(self._keys))
-        return key, self.pop(key)
-
-    def clear(self) -> None:
-        for key in list(self._keys):
-            del self[key]
-
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        return ParameterDict((key, default) for key in keys)
+    def __call__(self, input: Any) -> Any:
+        raise RuntimeError("ParameterDict should not be called.")
 
     def __or__(self, other: ParameterDict) -> ParameterDict:
         made = self.copy()
         made.update(other)
         return made
 
+    def __ror__(self, other: ParameterDict) -> ParameterDict:
+        made = other.copy()
+        made.update(self)
+        return made
+
     def __ior__(self, other: ParameterDict) -> ParameterDict:
         self.update(other)
         return self
-
-    def extra_repr(self) -> str:
-        return _shown(self.items(), lambda t: t.type())
-
-    def __call__(self, input: Any) -> Any:
-        raise RuntimeError("ParameterDict should not be called.")
-
-
-def _pair(nr: int, content: list[Any]) -> tuple[Any, Any]:
-    if len(content) != 2:
-        raise ValueError(f"ParameterDict update sequence element #{nr} has length {len(content)}; 2 is required")
-    return content[0], content[1]

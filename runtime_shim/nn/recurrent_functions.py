@@ -171,14 +171,45 @@ def multi_head_attention_forward(
     static_k: Tensor | None = None,
     static_v: Tensor | None = None,
     average_attn_weights: bool = True,
+    is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention of (targets, batch, features) to (sources, batch, features): the output and the mean weights."""
+    """Attention of (targets, batch, features) to (sources, batch, features), or without the batch: the output and the
+    mean weights.
+    """
+    if not check_attention_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
+        batched = (query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1))
+        hidden = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+        output, weights = multi_head_attention_forward(
+            *batched, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
+            dropout_p, out_proj_weight, out_proj_bias, training, hidden, need_weights, attn_mask,
+            use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v,
+            average_attn_weights, is_causal,
+        )  # fmt: skip
+        return output.squeeze(1), None if weights is None else weights.squeeze(0)
     targets, batch, features = query.size()
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
     if features != embed_dim_to_check:
-        raise RuntimeError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {features}")
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {features}")
     head = features // num_heads
     if head * num_heads != features:
-        raise RuntimeError("embed_dim must be divisible by num_heads")
+        raise AssertionError(f"embed_dim {features} not divisible by num_heads {num_heads}")
+    if use_separate_proj_weight:
+        if key.size()[:2] != value.size()[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.size()[:2]} do not match value's {value.size()[:2]}"
+            )
+    elif key.size() != value.size():
+        raise AssertionError(f"key shape {key.size()} does not match value shape {value.size()}")
+    if attn_mask is not None:
+        wanted = (targets, key.size(0)) if attn_mask.dim() == 2 else (batch * num_heads, targets, key.size(0))
+        if attn_mask.size() != wanted:
+            raise RuntimeError(
+                f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.size()}, but should be {wanted}."
+            )
     biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3, 0)
     if use_separate_proj_weight:
         matrices: Sequence[Any] = (q_proj_weight, k_proj_weight, v_proj_weight)
@@ -193,8 +224,8 @@ def multi_head_attention_forward(
         attn_mask = None if attn_mask is None else FUNCTIONS["constant_pad_nd"](attn_mask, [0, 1], 0)
         key_padding_mask = _one_more(key_padding_mask)
     q = q.contiguous().view(targets, batch * num_heads, head).transpose(0, 1)
-    k = static_k if static_k is not None else k.contiguous().view(-1, batch * num_heads, head).transpose(0, 1)
-    v = static_v if static_v is not None else v.contiguous().view(-1, batch * num_heads, head).transpose(0, 1)
+    k = static_k if static_k is not None else k.contiguous().view(k.size(0), batch * num_heads, head).transpose(0, 1)
+    v = static_v if static_v is not None else v.contiguous().view(v.size(0), batch * num_heads, head).transpose(0, 1)
     if key_padding_mask is not None and list(key_padding_mask.size()) != [batch, k.size(1)]:
         raise RuntimeError(f"key_padding_mask must have the shape {[batch, k.size(1)]}")
     if add_zero_attn:
@@ -208,16 +239,44 @@ def multi_head_attention_forward(
         scores = scores.masked_fill(mask, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask
     if key_padding_mask is not None:
         hidden = key_padding_mask.unsqueeze(1).unsqueeze(2)
-        scores = scores.view(batch, num_heads, targets, -1)
+        scores = scores.view(batch, num_heads, targets, scores.size(-1))
         scores = scores.masked_fill(hidden, -math.inf) if hidden.dtype is dtypes.bool_ else scores + hidden
-        scores = scores.view(batch * num_heads, targets, -1)
+        scores = scores.view(batch * num_heads, targets, scores.size(-1))
     weights = FUNCTIONS["dropout"](scores.softmax(-1), dropout_p, training)
     mixed = weights.bmm(v).transpose(0, 1).contiguous().view(targets, batch, features)
     output = _linear(mixed, out_proj_weight, out_proj_bias)
     if not need_weights:
         return output, None
-    each = weights.view(batch, num_heads, targets, -1)
+    each = weights.view(batch, num_heads, targets, weights.size(-1))
     return output, each.mean(1) if average_attn_weights else each
+
+
+def check_attention_shapes(
+    query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Any, attn_mask: Any, num_heads: int
+) -> bool:
+    """Whether there is a batch. AssertionError where the tensors don't go together."""
+    dims = query.dim()
+    if dims not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
+    start = f"For {'batched' if dims == 3 else 'unbatched'} ({dims}-D) `query`, expected"
+    if key.dim() != dims or value.dim() != dims:
+        raise AssertionError(
+            f"{start} `key` and `value` to be {dims}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    if key_padding_mask is not None and key_padding_mask.dim() != dims - 1:
+        raise AssertionError(
+            f"{start} `key_padding_mask` to be `None` or {dims - 1}-D but found {key_padding_mask.dim()}-D tensor "
+            "instead"
+        )
+    if attn_mask is not None and attn_mask.dim() not in (2, 3):
+        raise AssertionError(
+            f"{start} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
+        )
+    if attn_mask is not None and dims == 2 and attn_mask.dim() == 3:
+        wanted = (num_heads, query.size(0), key.size(0))
+        if attn_mask.size() != wanted:
+            raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.size()}")
+    return dims == 3
 
 
 def _one_more(mask: Tensor | None) -> Tensor | None:

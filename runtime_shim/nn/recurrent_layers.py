@@ -14,7 +14,7 @@ from .layers import _parameter
 from .linear import Linear
 from .module import Module
 from .parameter import Parameter
-from .recurrent_functions import recurrent, recurrent_cell
+from .recurrent_functions import check_attention_shapes, recurrent, recurrent_cell
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -164,7 +164,11 @@ class RNN(RNNBase):
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+                 device: Any = None, dtype: Any = None, **refused: Any) -> None:  # fmt: skip
+        if "proj_size" in refused:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if refused:
+            raise TypeError(f"RNN.__init__() got an unexpected keyword argument '{next(iter(refused))}'")
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         self.__dict__["nonlinearity"] = nonlinearity
@@ -209,7 +213,7 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        bound = 1.0 / math.sqrt(self.hidden_size)
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0.0
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
@@ -226,8 +230,25 @@ class RNNCellBase(Module):
             given = tuple(FUNCTIONS["zeros"](rows.size(0), self.hidden_size, dtype=input.dtype) for _ in range(parts))
         else:
             given = tuple(part.unsqueeze(0) for part in state) if single else tuple(state)
+        self._check_sizes(rows, given)
         found = recurrent_cell(kind, rows, given, [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh])
         return tuple(part.squeeze(0) for part in found) if single else found
+
+    def _check_sizes(self, rows: Tensor, given: tuple[Tensor, ...]) -> None:
+        """RuntimeError unless the input and the states fit the weights and each other."""
+        if rows.size(1) != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {rows.size(1)} expected {self.weight_ih.size(1)}"
+            )
+        for i, state in enumerate(given):
+            if state.size(0) != rows.size(0):
+                raise RuntimeError(
+                    f"Input batch size {rows.size(0)} doesn't match hidden{i} batch size {state.size(0)}"
+                )
+            if state.size(1) != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{i} has inconsistent hidden_size: got {state.size(1)}, expected {self.hidden_size}"
+                )
 
 
 class RNNCell(RNNCellBase):
@@ -331,13 +352,9 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        if is_causal and attn_mask is None:
-            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-        single = query.dim() == 2
-        if single:
-            query, key, value = (t.unsqueeze(1) for t in (query, key, value))
-            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-        elif self.batch_first:
+        turned = self.batch_first and query.dim() == 3
+        if turned:
+            check_attention_shapes(query, key, value, key_padding_mask, attn_mask, self.num_heads)
             query, key, value = (t.transpose(1, 0) for t in (query, key, value))
         output, weights = F.multi_head_attention_forward(
             query,
@@ -362,7 +379,6 @@ class MultiheadAttention(Module):
             k_proj_weight=self.k_proj_weight,
             v_proj_weight=self.v_proj_weight,
             average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
         )
-        if single:
-            return output.squeeze(1), None if weights is None else weights.squeeze(0)
-        return (output.transpose(1, 0) if self.batch_first else output), weights
+        return (output.transpose(1, 0) if turned else output), weights

@@ -62,6 +62,17 @@ def _own(module: _Module) -> dict[str, Tensor]:
 def save_own(module: _Module, destination: Any, prefix: str, keep_vars: bool) -> None:
     for name, value in _own(module).items():
         destination[prefix + name] = value if keep_vars else value.detach()
+    if _defines(module, "get_extra_state"):
+        destination[prefix + EXTRA_STATE] = module.get_extra_state()
+
+
+#: The name of what a class adds to its state.
+EXTRA_STATE = "_extra_state"
+
+
+def _defines(module: _Module, method: str) -> bool:
+    """Whether a class between Module and the module's own defines a method."""
+    return next(k for k in type(module).__mro__ if method in vars(k)).__name__ != "Module"
 
 
 def collect(module: _Module, destination: Any, prefix: str, keep_vars: bool) -> Any:
@@ -129,9 +140,17 @@ def load_own(
                     f"exception "
                     f"occurred : {error.args}."
                 )
+    extra = prefix + EXTRA_STATE
+    if _defines(module, "set_extra_state"):
+        if extra in state_dict:
+            module.set_extra_state(state_dict[extra])
+        elif strict:
+            missing_keys.append(extra)
+    elif strict and extra in state_dict:
+        unexpected_keys.append(extra)
     if strict:
         for key in state_dict:
-            if key.startswith(prefix):
+            if key.startswith(prefix) and key != extra:
                 first = key[len(prefix) :].split(".", 1)
                 known = first[0] in module._modules if len(first) > 1 else first[0] in own
                 if not known:

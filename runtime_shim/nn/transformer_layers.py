@@ -19,7 +19,7 @@ from .layers import LayerNorm
 from .linear import Linear
 from .module import Module
 from .recurrent_layers import MultiheadAttention
-from .stateless import Dropout
+from .weightless_layers import Dropout
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 

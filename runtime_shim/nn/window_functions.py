@@ -124,10 +124,16 @@ def _fractional_max_pool(rank: int) -> Callable[..., tuple[Tensor, Tensor]]:
         size = list(input.size()[-rank:])
         if output_size is None:
             ratios = [output_ratio] * rank if isinstance(output_ratio, float) else list(output_ratio)
+            if len(ratios) != rank:
+                raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
             output_size = [int(n * ratio) for n, ratio in zip(size, ratios, strict=True)]
         kernel, out = per_dimension(kernel_size, rank), per_dimension(output_size, rank)
         if any(o + k - 1 > n for o, k, n in zip(out, kernel, size, strict=True)):
-            raise RuntimeError(f"{name}: kernel size {list(kernel)} is too large relative to input size {size}")
+            which = next(i for i, (o, k, n) in enumerate(zip(out, kernel, size, strict=True)) if o + k - 1 > n)
+            side = ("time", "height", "width")[-rank:][which]
+            raise RuntimeError(
+                f"{name}(): pool {side} {kernel[which]} too large relative to input {side} {size[which]}"
+            )
         batched = input if input.dim() == rank + 2 else input.unsqueeze(0)
         samples = _random_samples if _random_samples is not None else FUNCTIONS["rand"](*batched.size()[:2], rank)
         chosen = np.asarray(samples.detach().numpy())

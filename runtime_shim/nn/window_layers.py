@@ -8,7 +8,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from . import functional as F
 from .module import Module
-from .stateless import (
+from .weightless_layers import (
     _MAX,
     _REQUIRED,
     _avg_shown,

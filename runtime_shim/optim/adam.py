@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..aten import FUNCTIONS
 from ..core.tensor import Tensor
 from .optimizer import (
     Optimizer,
@@ -14,6 +13,7 @@ from .optimizer import (
     check_options,
     count,
     decayed,
+    largest_of,
     start,
 )
 
@@ -40,7 +40,7 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_options(capturable=capturable, differentiable=differentiable, fused=fused)
+        check_options(capturable=capturable, fused=fused)
         check_learning_rate(lr)
         check_at_least_zero(epsilon=eps)
         check_betas(betas)
@@ -73,9 +73,7 @@ class Adam(Optimizer):
         first.lerp_(grad, 1 - beta1)
         second.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
         if group["amsgrad"]:
-            largest = state["max_exp_avg_sq"]
-            FUNCTIONS["maximum"](largest, second, out=largest)
-            second = largest
+            second = largest_of(state["max_exp_avg_sq"], second, group)
         denominator = (second.sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
         p.addcdiv_(first, denominator, value=-group["lr"] / (1 - beta1**step))
 

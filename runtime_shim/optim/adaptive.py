@@ -15,6 +15,7 @@ from .optimizer import (
     check_options,
     count,
     decayed,
+    largest_of,
     start,
     with_decay,
 )
@@ -38,7 +39,7 @@ class RMSprop(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_options(capturable=capturable, differentiable=differentiable)
+        check_options(capturable=capturable)
         check_learning_rate(lr)
         check_at_least_zero(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         super().__init__(
@@ -72,10 +73,10 @@ class RMSprop(Optimizer):
         squares.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
             mean = state["grad_avg"].lerp_(grad, 1 - alpha)
-            scale = squares.addcmul(mean, mean, value=-1).sqrt_()
+            scale = squares.addcmul(mean, mean, value=-1).sqrt()
         else:
             scale = squares.sqrt()
-        scale = scale.add_(group["eps"])
+        scale = scale.add(group["eps"])
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, scale)
             p.add_(buffer, alpha=-group["lr"])
@@ -100,7 +101,7 @@ class Adagrad(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_options(differentiable=differentiable, fused=fused)
+        check_options(fused=fused)
         check_learning_rate(lr)
         check_at_least_zero(
             lr_decay=lr_decay,
@@ -140,7 +141,7 @@ class Adagrad(Optimizer):
         grad = with_decay(p, grad, group)
         total = state["sum"].addcmul_(grad, grad, value=1)
         rate = group["lr"] / (1 + (step - 1) * group["lr_decay"])
-        p.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)
+        p.addcdiv_(grad, total.sqrt().add(group["eps"]), value=-rate)
 
 
 class Adadelta(Optimizer):
@@ -159,7 +160,7 @@ class Adadelta(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_options(capturable=capturable, differentiable=differentiable)
+        check_options(capturable=capturable)
         check_learning_rate(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
@@ -188,7 +189,7 @@ class Adadelta(Optimizer):
         grad = with_decay(p, grad, group)
         squares = state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
         steps = state["acc_delta"]
-        delta = steps.add(eps).sqrt_().div_(squares.add(eps).sqrt_()).mul_(grad)
+        delta = steps.add(eps).sqrt().div(squares.add(eps).sqrt()).mul(grad)
         steps.mul_(rho).addcmul_(delta, delta, value=1 - rho)
         p.add_(delta, alpha=-group["lr"])
 
@@ -197,7 +198,7 @@ class _Moments(Optimizer):
     """What Adam's variants share: two decay rates, and checks of their options."""
 
     def __init__(self, params: Any, options: dict[str, Any], **refused: Any) -> None:
-        check_options(differentiable=options["differentiable"], capturable=options["capturable"], **refused)
+        check_options(capturable=options["capturable"], **refused)
         check_learning_rate(options["lr"])
         check_at_least_zero(epsilon=options["eps"])
         check_betas(options["betas"])
@@ -242,7 +243,7 @@ class Adamax(_Moments):
         step = count(state)
         grad = with_decay(p, grad, group)
         mean = state["exp_avg"].lerp_(grad, 1 - beta1)
-        FUNCTIONS["maximum"](largest.mul_(beta2), grad.abs().add_(group["eps"]), out=largest)
+        largest = largest_of(largest.mul_(beta2), grad.abs().add_(group["eps"]), group)
         p.addcdiv_(mean, largest, value=-group["lr"] / (1 - beta1**step))
 
 
@@ -292,12 +293,17 @@ class NAdam(_Moments):
         now = beta1 * (1.0 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
         then = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
         state["mu_product"] *= now
-        product = float(state["mu_product"].item())
+        product = state["mu_product"] if group["differentiable"] else float(state["mu_product"].item())
         mean = state["exp_avg"].lerp_(grad, 1 - beta1)
         squares = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        scale = squares.div(1 - beta2**step).sqrt().add_(group["eps"])
-        p.addcdiv_(grad, scale, value=-lr * (1.0 - now) / (1.0 - product))
-        p.addcdiv_(mean, scale, value=-lr * then / (1.0 - product * then))
+        scale = squares.div(1 - beta2**step).sqrt().add(group["eps"])
+        of_grad, of_mean = -lr * (1.0 - now) / (1.0 - product), -lr * then / (1.0 - product * then)
+        if group["differentiable"]:
+            p.addcdiv_(grad * of_grad, scale)
+            p.addcdiv_(mean * of_mean, scale)
+        else:
+            p.addcdiv_(grad, scale, value=of_grad)
+            p.addcdiv_(mean, scale, value=of_mean)
 
 
 class RAdam(_Moments):
@@ -346,5 +352,5 @@ class RAdam(_Moments):
         factor: Any = 1.0
         if length > 5.0:
             rectified = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-            factor = (1 - beta2**step) ** 0.5 / squares.sqrt().add_(group["eps"]) * math.sqrt(rectified)
+            factor = (1 - beta2**step) ** 0.5 / squares.sqrt().add(group["eps"]) * math.sqrt(rectified)
         p.add_(corrected * group["lr"] * factor, alpha=-1.0)

@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from ..aten import FUNCTIONS
-from ..core.gradient_modes import enable_grad, no_grad
+from ..core.gradient_modes import enable_grad, set_grad_enabled
 from ..core.tensor import Tensor
 
 
@@ -57,7 +57,7 @@ class Optimizer:
         for p in listed:
             if not isinstance(p, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(p)}")
-            if not (p.is_leaf or p.retains_grad):
+            if not (self.defaults.get("differentiable") or p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         seen = {id(p) for group in self.param_groups for p in group["params"]}
         if seen & {id(p) for p in listed}:
@@ -87,7 +87,7 @@ class Optimizer:
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update all parameters that have a gradient; return what `closure`, run with gradients on, gives."""
         loss = None
-        with no_grad():
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             if closure is not None:
                 with enable_grad():
                     loss = closure()
@@ -201,6 +201,14 @@ def count(state: dict[str, Any]) -> float:
     """Counts a step; returns its number, from 1 on."""
     state["step"] += 1
     return float(state["step"].item())
+
+
+def largest_of(kept: Tensor, other: Tensor, group: dict[str, Any]) -> Tensor:
+    """The larger elements, written to what is kept; without `out=` where the step is to be differentiated."""
+    if group["differentiable"]:
+        return kept.copy_(FUNCTIONS["maximum"](kept.clone(), other))
+    found: Tensor = FUNCTIONS["maximum"](kept, other, out=kept)
+    return found
 
 
 def with_decay(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:

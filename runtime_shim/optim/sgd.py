@@ -25,7 +25,7 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_options(differentiable=differentiable, fused=fused)
+        check_options(fused=fused)
         check_learning_rate(lr)
         if momentum < 0.0:
             raise ValueError(f"Invalid momentum value: {momentum}")

@@ -32,7 +32,7 @@ class Rprop(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_options(capturable=capturable, differentiable=differentiable)
+        check_options(capturable=capturable)
         check_learning_rate(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
@@ -82,7 +82,7 @@ class ASGD(Optimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_options(capturable=capturable, differentiable=differentiable)
+        check_options(capturable=capturable)
         check_learning_rate(lr)
         check_at_least_zero(weight_decay=weight_decay)
         super().__init__(

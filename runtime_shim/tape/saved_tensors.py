@@ -8,8 +8,9 @@ from typing import Any
 
 from ..core import error_texts
 from ..core.dtypes import sizes
+from ..core.python_key import ASKING, asked
 from ..core.tensor import Tensor, alias, allocate, current_version, history, meta_of, raw_is_leaf
-from ..core.thread_state import AUTOGRAD, NORMAL_KEYS, tls
+from ..core.thread_state import AUTOGRAD, NORMAL_KEYS, PYTHON, tls
 from .history import grad_fn_of, gradient_edge
 from .nodes import AccumulateGrad, Edge, Node, short_name
 
@@ -29,6 +30,15 @@ class SavedNumber:
 
     def release(self) -> None:
         self.value = None
+
+
+def _twin(t: Tensor) -> Tensor:
+    """The tensor without its history. A class that is asked makes it itself."""
+    if t._keys & PYTHON and asked(t):
+        made: Tensor = ASKING.by_name("detach", (t,))
+        made._version_counter = t._version_counter
+        return made
+    return alias(t, t._array, t._keys, t._version_counter)
 
 
 class Saved:
@@ -67,7 +77,7 @@ class Saved:
                 if meta.base is not None:  # written through a view, whose own node is AsStridedBackward0
                     node = grad_fn_of(t)
                     self.view_node = None if node is None else weakref.ref(node)
-                self.tensor = alias(t, t._array, t._keys, counter)
+                self.tensor = _twin(t)
         state = tls.state
         if state.tracer is not None:
             self.seen = state.tracer.saved(t)
@@ -115,7 +125,7 @@ class Saved:
         if self.seen is not None and tls.state.tracer is not None:
             tls.state.tracer.unpacked(t, self.seen, node)
         if not self.original:
-            made = alias(t, t._array, t._keys, t._version_counter)
+            made = _twin(t)
             made._meta = history(self._node_of_output(node), self.output_nr)
             return made
         if not self.is_leaf and not self.is_output and raw_is_leaf(t):
@@ -127,7 +137,7 @@ class Saved:
         edge = self.edge if self.original else (self._node_of_output(node), self.output_nr)
         if edge is None:
             return t
-        made = alias(t, t._array, t._keys, t._version_counter)
+        made = _twin(t)
         if isinstance(edge[0], AccumulateGrad):
             meta = meta_of(made)
             meta.requires_grad, meta.accumulator = True, weakref.ref(edge[0])

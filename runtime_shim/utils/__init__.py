@@ -5,9 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+_MODULES = frozenset(
+    "_mode_utils _pytree _python_dispatch cpp_extension checkpoint data dlpack hooks module_tracker weak".split()
+)
+
 
 def __getattr__(name: str) -> Any:
-    if name in ("_pytree", "_python_dispatch", "cpp_extension", "checkpoint", "data", "dlpack", "hooks"):
+    if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name == "cmake_prefix_path":
         from ..extension.cmake_package import cmake_prefix_path

@@ -1,0 +1,58 @@
+"""Classes of tensors that are asked in the place of kernels, by their `__torch_dispatch__`.
+
+Their tensors have the key PYTHON. The layers see it where they would run a kernel, and so they know nothing of the
+classes. What asks them is in `utils`, above the ops, and is imported with the first such tensor.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from .thread_state import PYTHON, ThreadState, tls
+
+
+class _Asking:
+    """What stands in the place of kernels for such tensors; filled by `utils.asked_classes`."""
+
+    functional: Callable[..., Any]
+    write: Callable[..., Callable[[], None]]
+    view: Callable[..., Any]
+    views: Callable[..., Any]
+    out: Callable[..., Any]
+    by_name: Callable[..., Any]
+    ask: Callable[..., Any]
+
+
+ASKING = _Asking()
+
+
+def asked(t: Any) -> bool:
+    """Whether a tensor's class is asked now."""
+    return bool(t._keys & ~tls.state.excluded & PYTHON)
+
+
+def disabled_torch_dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """What Tensor itself has, and a class that doesn't want to be asked: the op as if there were no classes."""
+    state = tls.state
+    before, modes = state.excluded, state.dispatch_modes
+    state.excluded, state.dispatch_modes = before | PYTHON, []
+    state.refresh()
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        state.excluded, state.dispatch_modes = before, modes
+        state.refresh()
+
+
+def wants_to_be_asked(cls: type) -> bool:
+    return getattr(cls, "__torch_dispatch__", disabled_torch_dispatch) is not disabled_torch_dispatch
+
+
+def prepare() -> None:
+    """From now on there may be such tensors."""
+    if not ThreadState.has_asked_classes:
+        importlib.import_module("guardfix.runtime_shim.utils.asked_classes")
+        ThreadState.has_asked_classes = True
+    tls.state.refresh()
