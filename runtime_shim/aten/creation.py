@@ -441,7 +441,7 @@ def asarray(
         if copy and found is source:
             found = source.clone()
         wanted = source.requires_grad if requires_grad is None else requires_grad
-        if found.is_leaf:
+        if raw_is_leaf(found):
             return found.requires_grad_(wanted) if wanted != found.requires_grad or wanted else found
         return found if wanted else found.detach()
     if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):

@@ -160,8 +160,8 @@ def grad(
         )
     if is_grads_batched:
         raise NotImplementedError("the shim has no batched gradients; call grad() once per gradient")
-    edges, grads = _roots(_as_tuple(outputs), grad_outputs)
     chosen = _as_tuple(inputs)
+    edges, grads = _roots(_as_tuple(outputs), grad_outputs)
     if not chosen:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     targets: list[Edge | None] = []

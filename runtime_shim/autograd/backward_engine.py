@@ -335,9 +335,9 @@ def _call(node: Node, buffer: Grads, keep_graph: bool) -> Grads:
         outputs = _watched_apply(node, buffer)
     else:
         outputs = node.apply(buffer) if tracer is None else tracer.apply(node, buffer)
+    _validate(node, outputs)  # where it fails, what was saved is still there
     if not keep_graph:
         node.release()
-    _validate(node, outputs)
     if node.post_hooks:
         for post_hook in list(node.post_hooks.values()):
             found = post_hook(tuple(outputs), inputs_for_hooks)
