@@ -37,9 +37,10 @@ def with_numpy_names(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            for given in meant.keys() & kwargs.keys():
-                kwargs.setdefault(meant[given], kwargs.pop(given))
+        if not kwargs:
+            return call(*args)
+        for given in meant.keys() & kwargs.keys():
+            kwargs.setdefault(meant[given], kwargs.pop(given))
         return call(*args, **kwargs)
 
     return function
