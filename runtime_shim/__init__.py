@@ -179,8 +179,13 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype of the result of arithmetic on both."""
+    from numbers import Number
+
+    from .core.argument_errors import invalid_combination
     from .core.tensor import Tensor
 
+    if not (isinstance(tensor1, (Tensor, Number)) and isinstance(tensor2, (Tensor, Number))):
+        raise invalid_combination("result_type", (tensor1, tensor2))
     operands = [t._array if isinstance(t, Tensor) else t for t in (tensor1, tensor2)]
     return dtypes.BY_CHAR[dtypes.result_type(*operands).char]
 

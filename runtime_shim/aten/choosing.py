@@ -267,12 +267,13 @@ def _where(condition: Any, self: Any, other: Any) -> Array:
     method=False,
     out=OutRule(same_dtype("Expected out type to be {want.scalar_name} but got {got.scalar_name}")),
 )
-def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+def where(condition: Tensor, input: Any = MISSING, other: Any = MISSING) -> Any:
     """Elements of `input` where the condition holds, else of `other`."""
-    if not isinstance(condition, Tensor):
-        raise invalid_combination("where", tuple(a for a in (condition, input, other) if a is not None))
-    if input is None and other is None:
+    if input is MISSING and other is MISSING and isinstance(condition, Tensor):
         return condition.nonzero(as_tuple=True)
+    absent = input is MISSING or input is None or other is MISSING or other is None
+    if absent or not isinstance(condition, Tensor):
+        raise invalid_combination("where", tuple(a for a in (condition, input, other) if a is not MISSING))
     if condition._array.dtype.kind != "b" and condition._array.dtype != np.uint8:
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
@@ -281,7 +282,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     return _where(condition, input, other)
 
 
-def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+def _where_method(self: Tensor, condition: Tensor, other: Any = MISSING) -> Any:
     return where(condition, self, other)
 
 
