@@ -239,11 +239,11 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         return bool(t.requires_grad)
 
     def set_requires_grad(self, t: AnyTensor, requires_grad: bool) -> None:
-        if requires_grad and t.is_inference() and not self.torch.is_inference_mode_enabled():
-            raise RuntimeError(REQUIRES_GRAD_ON_INFERENCE)
-        if requires_grad and not (t.is_floating_point() or t.is_complex()):
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")  # C++'s words
-        t.requires_grad_(requires_grad)
+        if requires_grad and not (t.is_floating_point() or t.is_complex()):  # C++ says it in other words than Python
+            outside = t.is_inference() and not self.torch.is_inference_mode_enabled()
+            words = "Only Tensors of floating point and complex dtype can require gradients"
+            raise RuntimeError(REQUIRES_GRAD_ON_INFERENCE if outside else words)
+        t.requires_grad_(requires_grad)  # what this refuses, the trace shows
 
     def is_leaf(self, t: AnyTensor) -> bool:
         return bool(t.is_leaf)
