@@ -181,7 +181,7 @@ def multi_margin(self: Tensor, target: Tensor, p: int, margin: float, weight: Te
 
 
 def _pairs(rows: Array, target: Array) -> tuple[Array, Array]:
-    """(batch, target, class): by how much each class that is no target comes too near to each target; the targets.
+    """(batch, target, class): by how much each non-target class violates the margin of each target; and the targets.
 
     A row's targets end before its first negative number; the rest of it is -1.
     """

@@ -34,7 +34,7 @@ def asked(t: Any) -> bool:
 
 
 def disabled_torch_dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """What Tensor itself has, and a class that doesn't want to be asked: the op as if there were no classes."""
+    """The op as it is on plain tensors, for Tensor itself and for classes that opt out of `__torch_dispatch__`."""
     state = tls.state
     before, modes = state.excluded, state.dispatch_modes
     state.excluded, state.dispatch_modes = before | PYTHON, []

@@ -12,7 +12,7 @@ _VIEWS = frozenset("broadcast_to reshape transpose swapaxes moveaxis expand_dims
 
 
 class StandInArray(np.ndarray[Any, Any]):
-    """Zeros that nobody may read: the tensor's class has the elements, and is asked for them."""
+    """Placeholder zeros that must never be read: the tensor's class holds the real elements and answers for them."""
 
     def __array_ufunc__(self, ufunc: Any, *_: Any, **__: Any) -> NoReturn:
         _refuse(ufunc.__name__)

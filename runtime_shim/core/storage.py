@@ -133,7 +133,7 @@ class UntypedStorage:
         return self
 
     def resize_(self, size: int) -> UntypedStorage:
-        """The size that it has, and no other: tensors would be left with memory that is no longer its own."""
+        """Accepts only the current size: otherwise, tensors would keep memory that the storage no longer owns."""
         if size != self.nbytes():
             raise NotImplementedError(
                 "the shim has no storage that changes its size below its tensors; supported: Tensor.resize_"

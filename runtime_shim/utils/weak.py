@@ -1,4 +1,4 @@
-"""`torch.utils.weak`: dictionaries with weak keys that are told apart by identity, as tensors must be."""
+"""`torch.utils.weak`: dictionaries with weak keys that compare by identity, as tensors must."""
 
 from __future__ import annotations
 
