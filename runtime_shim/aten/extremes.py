@@ -146,11 +146,8 @@ def _register_extremes() -> None:
             dim: Any = None,
             keepdim: bool = False,
             other: Any = None,
-            axis: Any = None,
-            keepdims: bool = False,
             _name: str = name,
         ) -> Any:
-            dim, keepdim = axis if dim is None else dim, keepdim or keepdims
             if args and isinstance(args[0], Tensor):
                 other, args = args[0], args[1:]
             if other is not None:

@@ -104,10 +104,7 @@ def _register(name: str, ignores_nan: bool) -> None:
         self=_median_back,
     )(of_dim)
 
-    def call(
-        self: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False
-    ) -> Any:
-        dim, keepdim = axis if dim is None else dim, keepdim or keepdims
+    def call(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         return _by_name(f"{name}_all")(self) if dim is None else _by_name(f"{name}_dim")(self, dim, keepdim)
 
     call.__doc__ = "The lower median of all elements, or with `dim` a pair of values and indices; " + (

@@ -278,10 +278,7 @@ def prod(
     keepdim: bool = False,
     *,
     dtype: dtypes.dtype | None = None,
-    axis: Any = None,
-    keepdims: bool = False,
 ) -> Any:
-    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if isinstance(dim, tuple | list):
         raise invalid_combination("prod", (self, dim))
     return prod_all(self, dtype) if dim is None else prod_dim(self, dim, keepdim, dtype)

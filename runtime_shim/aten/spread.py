@@ -115,10 +115,7 @@ def std(
     keepdim: bool = False,
     *,
     correction: Any = None,
-    axis: Any = None,
-    keepdims: bool = False,
 ) -> Any:
-    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     return _std_op(self, dim, _correction(unbiased, correction)[1], keepdim)
@@ -132,10 +129,7 @@ def var(
     keepdim: bool = False,
     *,
     correction: Any = None,
-    axis: Any = None,
-    keepdims: bool = False,
 ) -> Any:
-    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     return _var_op(self, dim, _correction(unbiased, correction)[1], keepdim)
