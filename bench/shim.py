@@ -21,8 +21,8 @@ import statistics
 import subprocess
 import sys
 import timeit
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
@@ -179,12 +179,7 @@ def measure_composed(modules: dict[str, ModuleType], mode: str, rounds: int) -> 
         if mode == "inference" and op == "backward":
             continue  # nothing is recorded there, whatever grad mode is
         timers = {name: timeit.Timer(statement, globals=composed_names(it, mode)) for name, it in modules.items()}
-        seconds: dict[str, list[float]] = {name: [] for name in timers}
-        loops: dict[str, int] = {}
-        for number in range(rounds + 1):
-            for name, timer in timers.items():
-                with guard(modules[name], mode):
-                    _time(timer, name, loops, seconds[name], warm=number == 0)
+        seconds = in_turn(timers, rounds, lambda name: guard(modules[name], mode))
         cases.append(Case("composed", op, mode, "2x3", seconds))
     return cases
 
@@ -199,12 +194,7 @@ def against_floor(cases: list[Case], torch: ModuleType, rounds: int) -> tuple[fl
         names = composed_names(torch, "inference") if op in COMPOSED else tensors(torch, "inference", (2, 3))
         timers = {"floor": timeit.Timer(statement, globals=floor_names())}
         timers["torch"] = timeit.Timer(statements[op], globals=names)
-        seconds: dict[str, list[float]] = {name: [] for name in timers}
-        loops: dict[str, int] = {}
-        for number in range(rounds + 1):
-            for name, timer in timers.items():
-                with guard(torch, "inference"):
-                    _time(timer, name, loops, seconds[name], warm=number == 0)
+        seconds = in_turn(timers, rounds, lambda name: guard(torch, "inference"))
         ratio = Case("floor", op, "inference", "2x3", seconds).ratio("floor", "torch")
         (shim,) = (case for case in cases if case.op == op and case.mode == "inference" and case.size == "2x3")
         floors.append(ratio)
@@ -231,17 +221,22 @@ def measure(modules: dict[str, ModuleType], mode: str, shape: tuple[int, int], g
         names = {name: tensors(module, mode, shape) for name, module in modules.items()}
         timers = {"numpy": timeit.Timer(numpy_statement, globals=arrays(shape))}
         timers |= {name: timeit.Timer(statement, globals=names[name]) for name in modules}
-        seconds: dict[str, list[float]] = {name: [] for name in timers}
-        loops: dict[str, int] = {}
-        for number in range(rounds + 1):
-            for name, timer in timers.items():
-                if name == "numpy":
-                    _time(timer, name, loops, seconds[name], warm=number == 0)
-                else:
-                    with guard(modules[name], mode):
-                        _time(timer, name, loops, seconds[name], warm=number == 0)
+        seconds = in_turn(timers, rounds, lambda name: nullcontext() if name == "numpy" else guard(modules[name], mode))
         cases.append(Case(group, op, mode, size, seconds))
     return cases
+
+
+def in_turn(
+    timers: dict[str, timeit.Timer], rounds: int, inside: Callable[[str], AbstractContextManager[Any]]
+) -> dict[str, list[float]]:
+    """Seconds a call, by contestant and round, after a round to warm up; each is timed inside a guard of its own."""
+    seconds: dict[str, list[float]] = {name: [] for name in timers}
+    loops: dict[str, int] = {}
+    for number in range(rounds + 1):
+        for name, timer in timers.items():
+            with inside(name):
+                _time(timer, name, loops, seconds[name], warm=number == 0)
+    return seconds
 
 
 def _time(timer: timeit.Timer, name: str, loops: dict[str, int], into: list[float], *, warm: bool) -> None:
@@ -260,12 +255,7 @@ def against_no_grad(shim: ModuleType, group: str, rounds: int) -> Case:
     statement = "; ".join(torch for _, torch in GROUPS[group].values())
     modes = ("inference", "no_grad")
     timers = {mode: timeit.Timer(statement, globals=tensors(shim, mode, (2, 3))) for mode in modes}
-    seconds: dict[str, list[float]] = {mode: [] for mode in modes}
-    loops: dict[str, int] = {}
-    for number in range(rounds + 1):
-        for mode in modes:
-            with guard(shim, mode):
-                _time(timers[mode], mode, loops, seconds[mode], warm=number == 0)
+    seconds = in_turn(timers, rounds, lambda mode: guard(shim, mode))
     return Case(group, "all", "inference against no_grad", "2x3", seconds)
 
 
@@ -316,12 +306,9 @@ def crossings(shim: ModuleType, rounds: int) -> list[Case]:
     for what, statement in CROSSINGS.items():
         with shim.no_grad():
             names = {"m": module, "o": shim.ops.border, "a": shim.ones(2, 3)}
-            timer = timeit.Timer(statement, globals=names)
-            seconds: list[float] = []
-            loops: dict[Any, Any] = {}
-            for number in range(rounds + 1):
-                _time(timer, "shim", loops, seconds, warm=number == 0)
-        cases.append(Case("crossing", what, "no_grad", "2x3", {"shim": seconds}))
+            timers = {"shim": timeit.Timer(statement, globals=names)}
+            seconds = in_turn(timers, rounds, lambda name: nullcontext())
+        cases.append(Case("crossing", what, "no_grad", "2x3", seconds))
     return cases
 
 
