@@ -1,0 +1,211 @@
+"""The code of functions as nested statements, in one form for both languages: what `linter/flow` runs.
+
+Expressions are those of `facts.expressions`. A statement has the place of its text, an expression has none: what happens
+in it is told at its statement. Python's constructs and C++'s are written as the same statement where they do the same.
+Only what guards and their tensors can reach is kept; the rest of a file is not in it (`Body.is_read`).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..named_tuples import NamedTuple
+from ..str_enum import StrEnum
+from .expressions import Expression, TypeName
+from .spans import Span
+
+
+class StatementNode(Struct, frozen=True, array_like=True, tag_field="node", tag=True, gc=False):
+    """A statement, and where it stands. Of one with a block, the span is that of its header."""
+
+    span: Span
+
+
+class Assign(StatementNode, frozen=True):
+    """`a = b = value`, `a += value`, `a: T`, `T a;`, `T a(value);`, and what `for`-less unpacking does."""
+
+    targets: tuple[Expression, ...]
+    """Several for `a = b = value`. A `Bracketed` target unpacks: `a, b = …`, `auto [a, b] = …`; in it a starred name
+    is an `Operation("*")`."""
+    value: Expression | None
+    """As in `facts.Assignment`: brackets for `T name(…)` and `T name{…}`; None where no value is given."""
+    operator: str = "="
+    """`+=` and the like."""
+    declares: bool = False
+    """A C++ declaration, or Python's `a: T`."""
+    type: TypeName | None = None
+    """Of a declaration."""
+
+
+class Evaluate(StatementNode, frozen=True):
+    """An expression for its effect. `yield x` and `await x` are `Operation`s of these names, also inside others."""
+
+    value: Expression
+
+
+class If(StatementNode, frozen=True):
+    """`if`, and what is like it: `switch` and `match` are chains whose conditions are `subject == case`."""
+
+    condition: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+
+
+class Loop(StatementNode, frozen=True):
+    """`for target in iterable`, `while condition`, `do … while`, C++'s `for (a; b; c)` (whose `a` stands before it and
+    whose `c` ends the block)."""
+
+    target: Expression | None
+    """Of a `for` over elements, with `iterable`."""
+    iterable: Expression | None
+    condition: Expression | None
+    """Of the others; None for `while True` and `for (;;)`."""
+    block: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+    """Python's `else`."""
+    runs_once: bool = False
+    """`do … while`: the block runs before the condition is asked."""
+
+
+class Handler(NamedTuple):
+    caught: Expression | None
+    """None for `except:` and `catch (...)`."""
+    name: str
+    block: tuple[Statement, ...]
+
+
+class Try(StatementNode, frozen=True):
+    block: tuple[Statement, ...]
+    handlers: tuple[Handler, ...]
+    otherwise: tuple[Statement, ...] = ()
+    finally_: tuple[Statement, ...] = ()
+
+
+class Entered(NamedTuple):
+    """An item of a `with` statement."""
+
+    context: Expression
+    target: Expression | None
+
+
+class Block(StatementNode, frozen=True):
+    """Python's `with`, or a C++ block in braces, at whose end the guards that it declares are destroyed."""
+
+    items: tuple[Entered, ...]
+    block: tuple[Statement, ...]
+    is_parallel: bool = False
+    """Its block runs in threads of its own: `#pragma omp parallel`."""
+
+
+class Return(StatementNode, frozen=True):
+    value: Expression | None
+
+
+class Raise(StatementNode, frozen=True):
+    """`raise`, `throw`, and calls that never return (`std::abort()`, `sys.exit()`); `assert` is an `If`."""
+
+    value: Expression | None
+
+
+class Leave(StatementNode, frozen=True):
+    """`break` or `continue`; `goto` is not read, and ends the path as `raise` would."""
+
+    word: str
+
+
+class Delete(StatementNode, frozen=True):
+    targets: tuple[Expression, ...]
+
+
+class Define(StatementNode, frozen=True):
+    """A function or class is made here and bound to its name."""
+
+    body: int
+    """Which of the `inner` bodies of the body in which the statement stands."""
+
+
+class Import(StatementNode, frozen=True):
+    """Python's: `name` is bound to what `dotted` names (`.util.helper` of a relative import, with its dots)."""
+
+    name: str
+    """`*` for all names of a module."""
+    dotted: str
+
+
+class Declaration(StatementNode, frozen=True):
+    """`global a` and `nonlocal a`."""
+
+    word: str
+    names: tuple[str, ...]
+
+
+Statement = (
+    Assign
+    | Evaluate
+    | If
+    | Loop
+    | Try
+    | Block
+    | Return
+    | Raise
+    | Leave
+    | Delete
+    | Define
+    | Import
+    | Declaration
+)
+
+
+class BodyKind(StrEnum):
+    FUNCTION = "function"
+    LAMBDA = "lambda"
+    CLASS = "class"
+    MODULE = "module"
+
+
+class BodyParameter(NamedTuple):
+    name: str
+    annotation: Expression | None = None
+    """Python's annotation, or the C++ type as a `TypeName`."""
+    default: Expression | None = None
+    mark: str = ""
+    """`*` and `**` of Python; of parameters that are given by name alone `=`; of those by position alone `/`."""
+
+
+class Body(Struct, frozen=True, array_like=True, gc=False):
+    """The code of a function, lambda or class, or that of a module outside of them."""
+
+    kind: BodyKind
+    name: str
+    """Empty for a lambda and a module."""
+    qualified: tuple[str, ...]
+    """With the namespaces, classes and functions around it."""
+    span: Span
+    """The whole definition, decorators included."""
+    header: Span
+    """From `def` or the return type to where the block begins: where a finding about the whole function stands."""
+    statements: tuple[Statement, ...]
+    inner: tuple[Body, ...] = ()
+    """What is defined in it: by `Define.body`, and by `LambdaExpression.body`."""
+    parameters: tuple[BodyParameter, ...] = ()
+    decorators: tuple[Expression, ...] = ()
+    """From above; the lowest is applied first."""
+    bases: tuple[Expression, ...] = ()
+    """Of a class."""
+    members: tuple[BodyParameter, ...] = ()
+    """Of a C++ class: its data members, with their types and initialisers."""
+    initialisers: tuple[Assign, ...] = ()
+    """Of a C++ constructor: `: net_(net), guard_(true)`, as assignments to `this->net_` …"""
+    returns: Expression | None = None
+    """The annotation or type of what it gives back."""
+    captures: tuple[str, ...] = ()
+    """Of a C++ lambda: `&`, `=`, `this`, `&x`, `x` as written."""
+    is_async: bool = False
+    is_generator: bool = False
+    """`yield` (or `co_yield`) stands in its own code."""
+    is_static: bool = False
+    """C++: a static member function, or one that no other file can name."""
+    function: int | None = None
+    """Its index in `Facts.functions`, where it is one of them."""
+    is_read: bool = True
+    """False where its code was left out, or where not all of it could be read."""
