@@ -1,0 +1,83 @@
+"""Walks over statements: what stands in a body, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .expressions import CallExpression, Expression, nodes_of
+from .statements import (
+    Assign,
+    Block,
+    Body,
+    Delete,
+    Evaluate,
+    If,
+    Loop,
+    Raise,
+    Return,
+    Statement,
+    Try,
+)
+
+
+def statements_in(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """The statements with those in their blocks, in order."""
+    waiting = list(reversed(statements))
+    while waiting:
+        one = waiting.pop()
+        yield one
+        for block in reversed(list(blocks_of(one))):
+            waiting += reversed(block)
+
+
+def blocks_of(statement: Statement) -> Iterator[Sequence[Statement]]:
+    """The blocks of a compound statement."""
+    match statement:
+        case If():
+            yield statement.then
+            yield statement.otherwise
+        case Loop():
+            yield statement.block
+            yield statement.otherwise
+        case Block():
+            yield statement.block
+        case Try():
+            yield statement.block
+            for handler in statement.handlers:
+                yield handler.block
+            yield statement.otherwise
+            yield statement.finally_
+
+
+def expressions_of(statement: Statement) -> Iterator[Expression]:
+    """The expressions of a statement's own, not those in its blocks."""
+    match statement:
+        case Assign():
+            yield from statement.targets
+            if statement.value is not None:
+                yield statement.value
+        case Evaluate():
+            yield statement.value
+        case If():
+            yield statement.condition
+        case Loop():
+            yield from (one for one in (statement.target, statement.iterable, statement.condition) if one is not None)
+        case Block():
+            for item in statement.items:
+                yield item.context
+                if item.target is not None:
+                    yield item.target
+        case Return() | Raise():
+            if statement.value is not None:
+                yield statement.value
+        case Delete():
+            yield from statement.targets
+
+
+def calls_in(body: Body) -> Iterator[CallExpression]:
+    """The calls in a function's own code."""
+    for statement in statements_in(body.statements):
+        for expression in expressions_of(statement):
+            for node in nodes_of(expression):
+                if isinstance(node, CallExpression):
+                    yield node

@@ -1,0 +1,942 @@
+"""Names, attributes and calls: what the program's own code does when it is used, and what is known of other code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from guardfix import torch_ops
+
+from ..facts.expressions import (
+    CallExpression,
+    Comprehension,
+    Expression,
+    KeywordArgument,
+    MemberAccess,
+    NamePath,
+    Operation,
+    Subscript,
+    simple_name,
+)
+from ..facts.statements import Body, BodyKind, Define, Loop
+from . import cpp_values, library, torch_calls
+from .guards_entered import guard_of, leave_scope, made_guard, set_modes
+from .paths import Outcome, Place, Results
+from .state import State
+from .values import (
+    NONE,
+    ClassValue,
+    Closure,
+    Const,
+    Generator,
+    GuardValue,
+    Instance,
+    Items,
+    Method,
+    Modes,
+    Name,
+    NullContext,
+    Opaque,
+    Partial,
+    Plain,
+    Ref,
+    Table,
+    Tensor,
+    Truth,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from .machine import Machine
+    from .program import File
+
+Keywords = tuple[tuple[str, Value], ...]
+
+MOST_CALLS = 7
+"""How deep calls are followed."""
+
+
+# -- names
+
+
+def named(machine: Machine, path: NamePath, state: State, place: Place) -> Value:
+    """What a name stands for here."""
+    if place.file.language != "python":
+        return cpp_values.named(machine, path, state, place)
+    if len(path.parts) > 1:
+        return Name(path.parts)
+    name = path.parts[0]
+    found = state.find(name, place.frame)
+    if found is not None:
+        return found[1]
+    if name in library.BUILTINS:
+        return Name(("builtins", name))
+    if name.startswith("__") or name == "torch":
+        return Name((name,))
+    value = state.opaque(name)
+    outermost = place.frame
+    while "<parent>" in state.frames[outermost]:
+        parent = state.frames[outermost]["<parent>"]
+        assert isinstance(parent, Plain)
+        outermost = parent.number
+    state.frames[outermost][name] = value
+    return value
+
+
+# -- functions and classes of the program
+
+
+def made(machine: Machine, body: Body, state: State, place: Place) -> Results:
+    """The function or class that a definition makes, its decorators applied."""
+    if body.kind is BodyKind.CLASS:
+        frame = state.enter_frame(parent=place.frame)
+        cls = ClassValue(body, place.file, frame)
+        inside = Place(place.file, body, frame, body.header, place.calls)
+        for statement in body.statements:
+            if isinstance(statement, Define):
+                inner = body.inner[statement.body]
+                for _, value in made(machine, inner, state, inside):
+                    state.frames[frame][inner.name] = _owned(value, cls)
+        for statement in body.statements:
+            if not isinstance(statement, Define):
+                machine.run((statement,), state, inside)
+        return [(state, cls)]
+    return decorated(machine, Closure(body, place.file, place.frame), state, place)
+
+
+def _owned(value: Value, cls: ClassValue) -> Value:
+    if isinstance(value, Closure):
+        return Closure(
+            value.body, value.program, value.frame, value.receiver, cls, value.guards, value.undecorated, value.unknown
+        )
+    return value
+
+
+def decorated(machine: Machine, closure: Closure, state: State, place: Place) -> Results:
+    """A function with its decorators applied, the lowest first."""
+    results: Results = [(state, closure)]
+    for decorator in reversed(closure.body.decorators):
+        here = place.at(closure.body.header)
+        found: Results = []
+        for one, value in results:
+            for after, given in machine.evaluate(decorator, one, here):
+                found += apply_decorator(machine, given, value, after, here)
+        results = found
+    return results
+
+
+def apply_decorator(machine: Machine, decorator: Value, function: Value, state: State, place: Place) -> Results:
+    if isinstance(decorator, Name):
+        guard = guard_of(decorator, "python")
+        if guard is not None:  # `@torch.no_grad` without a call
+            decorator = made_guard(*guard, True, place)
+    if isinstance(decorator, GuardValue):
+        if isinstance(function, Closure):
+            guards = (decorator, *function.guards)
+            return [(state, _with(function, guards=guards))]
+        return [(state, function)]
+    if isinstance(decorator, Name):
+        if decorator.path[-1] in library.TRANSPARENT_DECORATORS:
+            return [(state, function)]
+        if isinstance(function, Closure):
+            return [(state, _with(function, unknown=decorator.path[-1] not in library.HARMLESS_DECORATORS))]
+        return [(state, function)]
+    if isinstance(decorator, (Closure, Partial)):
+        return call_value(machine, decorator, (function,), (), state, place, "")
+    thing = state.thing(decorator)
+    name = thing.name if isinstance(thing, Opaque) else ""
+    if name.rpartition(".")[2] in library.TRANSPARENT_DECORATORS:
+        return [(state, function)]
+    if isinstance(function, Closure):
+        return [(state, _with(function, unknown=True))]
+    return [(state, function)]
+
+
+def _with(closure: Closure, **fields: object) -> Closure:
+    values = {field: getattr(closure, field) for field in closure.__struct_fields__}
+    return Closure(**{**values, **fields})
+
+
+def is_static(closure: Closure) -> bool:
+    return any(str(decorator) == "staticmethod" for decorator in closure.body.decorators)
+
+
+def is_property(closure: Closure) -> bool:
+    return any(
+        str(decorator) in ("property", "cached_property", "functools.cached_property") for decorator in closure.body.decorators
+    )
+
+
+def is_context_manager(closure: Closure) -> bool:
+    return any(
+        str(decorator).endswith(("contextmanager", "contextmanager()")) for decorator in closure.body.decorators
+    )
+
+
+def bases_of(machine: Machine, cls: ClassValue, state: State) -> Iterator[ClassValue | Name | None]:
+    """What a class derives from: classes of the program, names of libraries, None for what isn't known."""
+    for base in cls.body.bases:
+        if isinstance(base, KeywordArgument):
+            continue
+        place = Place(cls.program, cls.body, cls.frame if cls.frame is not None else -10**9, cls.body.header)  # type: ignore[arg-type]
+        if place.frame not in state.frames:
+            yield None
+            continue
+        value = machine.evaluate(base, state, place)[0][1]
+        yield value if isinstance(value, (ClassValue, Name)) else None
+
+
+def ancestry(machine: Machine, cls: ClassValue, state: State) -> Iterator[ClassValue | Name | None]:
+    """A class and all that it derives from, nearest first."""
+    waiting: list[ClassValue | Name | None] = [cls]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, ClassValue):
+            if id(one.body) in seen:
+                continue
+            seen.add(id(one.body))
+        yield one
+        if isinstance(one, ClassValue):
+            waiting += bases_of(machine, one, state)
+
+
+def find_method(machine: Machine, cls: ClassValue, name: str, state: State) -> Closure | None:
+    found = find_in_class(machine, cls, name, state)
+    return found if isinstance(found, Closure) else None
+
+
+def find_in_class(machine: Machine, cls: ClassValue, name: str, state: State) -> Value | None:
+    for one in ancestry(machine, cls, state):
+        if isinstance(one, ClassValue) and one.frame is not None and one.frame in state.frames:
+            found = state.frames[one.frame].get(name)
+            if found is not None and not name.startswith("<"):
+                return found
+    return None
+
+
+def kind_of_class(machine: Machine, cls: ClassValue, state: State) -> str:
+    """`module`, `function`, `object`, or `unknown` where it derives from something that isn't known."""
+    known = "object"
+    for one in ancestry(machine, cls, state):
+        if isinstance(one, Name):
+            if one.dotted in library.MODULE_CLASSES:
+                return "module"
+            if one.dotted.endswith("autograd.Function") or one.dotted in ("torch.autograd.function.Function",):
+                return "function"
+            if one.path[-1] not in library.PLAIN_BASES:
+                known = "unknown"
+        elif one is None:
+            known = "unknown"
+    return known
+
+
+def instance_of(machine: Machine, cls: ClassValue, state: State, *, complete: bool) -> Ref:
+    kind = kind_of_class(machine, cls, state)
+    return state.add(
+        Instance(
+            "object" if kind == "unknown" else kind, cls.body.name, cls, {}, complete and kind != "unknown"
+        )
+    )
+
+
+# -- running functions
+
+
+def bound_arguments(
+    body: Body, arguments: tuple[Value, ...], keywords: Keywords, machine: Machine, state: State, place: Place
+) -> dict[str, Value]:
+    """The parameters of a function with what a call gives them."""
+    given: dict[str, Value] = {}
+    left = list(arguments)
+    by_name = dict(keywords)
+    for parameter in body.parameters:
+        if parameter.mark == "*":
+            given[parameter.name] = state.add(Items("()", tuple(left)))
+            left = []
+        elif parameter.mark == "**":
+            given[parameter.name] = state.add(
+                Table(tuple((Const(name), value) for name, value in by_name.items()))
+            )
+        elif left and parameter.mark != "=":
+            given[parameter.name] = left.pop(0)
+        elif parameter.name in by_name:
+            given[parameter.name] = by_name.pop(parameter.name)
+        elif parameter.default is not None:
+            given[parameter.name] = machine.evaluate(parameter.default, state, place)[0][1]
+        else:
+            given[parameter.name] = state.opaque(parameter.name)
+    return given
+
+
+def call_closure(
+    machine: Machine,
+    closure: Closure,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+) -> Results:
+    """Call a function of the program."""
+    body = closure.body
+    if any(known is body for known, _ in place.calls) or len(place.calls) >= MOST_CALLS or not body.is_read:
+        return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))]
+    if closure.unknown:
+        return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))]
+    if closure.receiver is not None and not is_static(closure):
+        arguments = (closure.receiver, *arguments)
+    machine.called.setdefault(id(body), []).append(state.modes == Modes())
+    parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
+    frame = state.enter_frame(parent=parent)
+    file: File = closure.program  # type: ignore[assignment]
+    step = place.step(f"calls `{body.name or 'a lambda'}`")
+    inside = Place(file, body, frame, body.header, (*place.calls, (body, step)))
+    state.frames[frame].update(bound_arguments(body, arguments, keywords, machine, state, inside))
+    if closure.owner is not None:
+        state.frames[frame]["<class>"] = closure.owner
+        if arguments:
+            state.frames[frame]["<self>"] = arguments[0]
+    if body.is_generator:
+        return [(state, state.add(Generator(closure, frame)))]
+    return run_body(machine, closure, state, inside)
+
+
+def run_body(machine: Machine, closure: Closure, state: State, inside: Place) -> Results:
+    modes, opened, depth = state.modes, state.opened, len(state.scoped)
+    for guard in closure.guards:
+        set_modes(state, guard)
+    outcomes = machine.run(closure.body.statements, state, inside)
+    found: Results = []
+    for outcome in outcomes:
+        if outcome.kind == "raise":
+            continue
+        leave_scope(outcome.state, depth)
+        if closure.guards:
+            outcome.state.modes, outcome.state.opened = modes, opened
+        value = outcome.value if outcome.kind == "return" else NONE
+        found.append((outcome.state, value))
+    if len(found) > 1:
+        found = _joined(machine, found, inside)
+    if not closure.body.inner:
+        for after, _ in found:
+            after.frames.pop(inside.frame, None)
+    return found
+
+
+def _joined(machine: Machine, found: Results, inside: Place) -> Results:
+    """The results of a call, of those that are the same one; the frames of the callers count as well."""
+    for after, value in found:
+        after.frames[inside.frame] = {"<result>": value, **_kept(after, inside)}
+    frames = [inside.frame]
+    seen: dict[tuple[object, ...], tuple[State, Value]] = {}
+    for after, value in found:
+        live = [*frames, *(number for number in after.frames if number != inside.frame)]
+        key = after.signature(live)
+        known = seen.get(key)
+        if known is None:
+            seen[key] = (after, value)
+        else:
+            known[0].choices &= after.choices
+            known[0].facts = {f: v for f, v in known[0].facts.items() if after.facts.get(f) is v}
+    kept = list(seen.values())
+    if len(kept) > 8:
+        machine.dropped = True
+    return kept[:8]
+
+
+def _kept(state: State, inside: Place) -> dict[str, Value]:
+    """What closures that were made in a frame may still read of it."""
+    return state.frames.get(inside.frame, {}) if inside.body.inner else {}
+
+
+def call_root(machine: Machine, closure: Closure, state: State, file: File) -> None:
+    """Run a function with unknown arguments."""
+    body = closure.body
+    parent = closure.frame
+    frame = state.enter_frame(parent=parent)
+    place = Place(file, body, frame, body.header, ((body, None),))  # type: ignore[arg-type]
+    names = state.frames[frame]
+    for parameter in body.parameters:
+        names[parameter.name] = cpp_values.parameter(machine, parameter, state, place)
+    for name in treated_as_tensors(body):
+        value = names.get(name)
+        thing = state.thing(value)
+        if isinstance(thing, Opaque) and isinstance(value, Ref) and thing.tensor is None:
+            state.change(value, tensor=True)
+    if closure.owner is not None and body.parameters and not is_static(closure):
+        receiver = closure.receiver
+        if receiver is not None:
+            names[body.parameters[0].name] = receiver
+        names["<class>"] = closure.owner
+    if closure.receiver is not None:
+        names["<self>"] = closure.receiver
+    place = Place(file, body, frame, body.header, ((body, place.step("")),))
+    place = Place(file, body, frame, body.header)
+    yields = (lambda one, value: [Outcome(one, "next")]) if body.is_generator else None
+    for guard in closure.guards:
+        set_modes(state, guard)
+    outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
+    if body.name in library.LOSS_METHODS:
+        for outcome in outcomes:
+            if outcome.kind == "return":
+                returned = place.at(body.header)
+                thing = outcome.state.thing(outcome.value)
+                value = outcome.value
+                if isinstance(thing, Table):
+                    value = next((v for k, v in thing.pairs if k == Const("loss")), NONE)
+                torch_calls.differentiate(machine, value, outcome.state, returned, "backward")
+
+
+def treated_as_tensors(body: Body) -> set[str]:
+    """The variables of a function on which it calls what only tensors have, or that it gives to torch's functions."""
+    from ..facts.statement_walk import calls_in
+
+    found: set[str] = set()
+    for call in calls_in(body):
+        callee = call.callee
+        if isinstance(callee, MemberAccess):
+            name = simple_name(callee.object)
+            if name and torch_ops.only_tensors_have(callee.name):
+                found.add(name)
+        elif isinstance(callee, NamePath) and callee.parts[0] in ("torch", "at") and len(callee.parts) > 1:
+            rows = torch_ops.function(".".join(callee.parts[1:]))
+            for row in rows[:1]:
+                for argument, value in zip(row.arguments, call.arguments, strict=False):
+                    if argument.kind == "tensor" and simple_name(value):
+                        found.add(simple_name(value))
+    return found
+
+
+# -- generators and context managers
+
+
+def run_context(
+    machine: Machine, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
+) -> list[Outcome]:
+    """A `with` block under a context manager of the program: it runs where the generator yields."""
+    closure = thing.closure
+    file: File = closure.program  # type: ignore[assignment]
+    left: list[Outcome] = []
+
+    def resumed(one: State, value: Value) -> list[Outcome]:
+        found = []
+        for outcome in body(one, value):
+            if outcome.kind in ("next", "raise"):
+                found.append(outcome)
+            else:
+                # It leaves through the generator's own end, whose state is what counts.
+                outcome.state.frames[thing.frame]["<left>"] = state_note(outcome)
+                found.append(Outcome(outcome.state, "next"))
+        return found
+
+    step = place.step(f"enters `{closure.body.name}`")
+    inside = Place(file, closure.body, thing.frame, closure.body.header, (*place.calls, (closure.body, step)), resumed)
+    for outcome in machine.run(closure.body.statements, state, inside):
+        note = outcome.state.frames.get(thing.frame, {}).pop("<left>", None)
+        if outcome.kind == "raise":
+            left.append(outcome)
+        elif isinstance(note, Partial):
+            kind = note.callee
+            assert isinstance(kind, Const)
+            left.append(Outcome(outcome.state, str(kind.value), note.arguments[0]))
+        else:
+            left.append(Outcome(outcome.state, "next"))
+    return left
+
+
+def state_note(outcome: Outcome) -> Value:
+    return Partial(Const(outcome.kind), (outcome.value,), ())
+
+
+def step_generator(machine: Machine, loop: Loop, thing: Generator, state: State, place: Place) -> list[Outcome]:
+    """`for x in generator():` runs the loop's block where the generator yields, under the modes of its caller."""
+    closure = thing.closure
+    file: File = closure.program  # type: ignore[assignment]
+    modes, opened = state.modes, state.opened
+
+    def resumed(one: State, value: Value) -> list[Outcome]:
+        inner_modes, inner_opened = one.modes, one.opened
+        if closure.guards:
+            one.modes, one.opened = modes, opened
+        found = []
+        assert loop.target is not None
+        for bound in machine.bind(loop.target, value, one, place):
+            for outcome in machine.run(loop.block, bound, place):
+                if outcome.kind in ("next", "continue"):
+                    if closure.guards:
+                        outcome.state.modes, outcome.state.opened = inner_modes, inner_opened
+                    found.append(Outcome(outcome.state, "next"))
+                else:
+                    outcome.state.modes, outcome.state.opened = modes, opened
+                    ended.append(Outcome(outcome.state, "next") if outcome.kind == "break" else outcome)
+        return found
+
+    ended: list[Outcome] = []
+    step = place.step(f"steps `{closure.body.name}`")
+    inside = Place(file, closure.body, thing.frame, closure.body.header, (*place.calls, (closure.body, step)), resumed)
+    for guard in closure.guards:
+        set_modes(state, guard)
+    outcomes = machine.run(closure.body.statements, state, inside)
+    for outcome in outcomes:
+        if closure.guards:
+            outcome.state.modes, outcome.state.opened = modes, opened
+    return [*(Outcome(o.state, "next") for o in outcomes if o.kind != "raise"), *ended]
+
+
+# -- calls
+
+
+def call(machine: Machine, expression: CallExpression, state: State, place: Place) -> Results:
+    """Evaluate a call."""
+    callee = expression.callee
+    arguments = [argument for argument in expression.arguments if not isinstance(argument, KeywordArgument)]
+    named_ones = [argument for argument in expression.arguments if isinstance(argument, KeywordArgument)]
+    special = library.special_form(machine, expression, state, place)
+    if special is not None:
+        return special
+    found: Results = []
+    parts: list[Expression] = [*arguments, *(one.value for one in named_ones)]
+    method = isinstance(callee, MemberAccess)
+    start: Expression = callee.object if isinstance(callee, MemberAccess) else callee
+    for after, (first, *values) in machine.each((start, *parts), state, place):
+        flat, more = _spread(machine, arguments, values[: len(arguments)], after)
+        keywords = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
+        keywords = (*keywords, *more)
+        if method:
+            assert isinstance(callee, MemberAccess)
+            shown = torch_calls.written_name(callee.object)
+            found += call_method(machine, first, callee.name, flat, keywords, after, place, shown)
+        else:
+            found += call_value(machine, first, flat, keywords, after, place, torch_calls.written_name(callee))
+    return found
+
+
+def _spread(
+    machine: Machine, arguments: list[Expression], values: list[Value], state: State
+) -> tuple[tuple[Value, ...], Keywords]:
+    """The arguments with `*items` and `**table` spread out."""
+    flat: list[Value] = []
+    more: list[tuple[str, Value]] = []
+    for argument, value in zip(arguments, values, strict=True):
+        if isinstance(argument, Operation) and argument.operator in ("*", "**") and len(argument.operands) == 1:
+            thing = state.thing(value)
+            if isinstance(thing, Items):
+                flat += thing.values
+                if thing.rest is not None:
+                    flat.append(thing.rest)
+            elif isinstance(thing, Table):
+                more += [(str(key.value), item) for key, item in thing.pairs if isinstance(key, Const)]
+            elif argument.operator == "*":
+                flat.append(state.opaque())
+        else:
+            flat.append(value)
+    return tuple(flat), tuple(more)
+
+
+def call_value(
+    machine: Machine,
+    callee: Value,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    shown: str,
+) -> Results:
+    """Call a value."""
+    if isinstance(callee, Closure):
+        return call_closure(machine, callee, arguments, keywords, state, place)
+    if isinstance(callee, ClassValue):
+        return construct_class(machine, callee, arguments, keywords, state, place)
+    if isinstance(callee, Name):
+        return library.call_name(machine, callee, arguments, keywords, state, place)
+    if isinstance(callee, Method) and isinstance(callee.receiver, ClassValue):
+        return library.call_class_method(machine, callee.receiver, callee.name, arguments, state, place)
+    if isinstance(callee, Method):
+        return call_method(machine, callee.receiver, callee.name, arguments, keywords, state, place, shown)
+    if isinstance(callee, Partial):
+        return call_value(
+            machine, callee.callee, (*callee.arguments, *arguments), (*callee.keywords, *keywords), state, place, shown
+        )
+    if isinstance(callee, GuardValue):
+        # A guard called with a function guards it.
+        if len(arguments) == 1:
+            return apply_decorator(machine, callee, arguments[0], state, place)
+        return [(state, callee)]
+    thing = state.thing(callee)
+    if isinstance(thing, Instance):
+        return library.call_instance(machine, callee, thing, arguments, keywords, state, place, shown)
+    if isinstance(thing, Opaque):
+        assert isinstance(callee, Ref)
+        return call_unknown(machine, callee, thing, thing.name or shown, arguments, keywords, state, place)
+    if callee == NONE:
+        return []
+    return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque())]
+
+
+def call_unknown(
+    machine: Machine,
+    callee: Ref,
+    thing: Opaque,
+    shown: str,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+) -> Results:
+    """Call something unknown: a model, if it looks like one, gives a new tensor."""
+    given = (*arguments, *(value for _, value in keywords))
+    if (thing.module or library.is_model_name(shown)) and arguments and _only_outside(state):
+        grads = frozenset().union(*(state.grad_of(value) for value in given)) if given else frozenset()
+        unknown_call(state, given)
+        return [(state, library.model_result(machine, shown, grads, state, place))]
+    unknown_call(state, given)
+    return [(state, state.opaque(origin=shown))]
+
+
+def _only_outside(state: State) -> bool:
+    return state.modes.records is False
+
+
+def unknown_call(state: State, values: tuple[Value, ...]) -> State:
+    """What an unknown function may do to what it is given and what it can reach from there."""
+    waiting = list(values)
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (Method, Partial)):
+            waiting.append(value.receiver if isinstance(value, Method) else value.callee)
+            continue
+        if isinstance(value, Closure) and value.receiver is not None:
+            waiting.append(value.receiver)
+            continue
+        if not isinstance(value, Ref) or value.number in seen:
+            continue
+        seen.add(value.number)
+        thing = state.thing(value)
+        if isinstance(thing, Tensor):
+            if thing.leaf and not thing.grad:
+                # It may have been given requires_grad, or been written with what requires it.
+                state.change(value, grad=frozenset((state.number(),)), leaf=None, unrecorded=())
+        elif isinstance(thing, Instance):
+            waiting += thing.attributes.values()
+            if thing.kind in ("object", "module"):
+                state.change(value, attributes={}, complete=False)
+        elif isinstance(thing, Opaque):
+            waiting += thing.attributes.values()
+            state.change(value, attributes={})
+        elif isinstance(thing, Items):
+            waiting += [*thing.values, *([thing.rest] if thing.rest is not None else [])]
+            if thing.kind == "[]":
+                state.heap[value.number] = Items(thing.kind, (), state.opaque())
+        elif isinstance(thing, Table):
+            waiting += [item for _, item in thing.pairs]
+            state.heap[value.number] = Table((), state.opaque())
+    return state
+
+
+def construct_class(
+    machine: Machine, cls: ClassValue, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
+) -> Results:
+    """Make an object of a class of the program."""
+    ref = instance_of(machine, cls, state, complete=True)
+    initialiser = find_method(machine, cls, "__init__", state)
+    if initialiser is None:
+        if arguments or keywords:
+            state.change(ref, complete=False)
+            for name, value in keywords:
+                set_attribute(machine, ref, name, value, state, place, "")
+            names = [s for s in _field_names(cls.body)]
+            for name, value in zip(names, arguments, strict=False):
+                set_attribute(machine, ref, name, value, state, place, "")
+        return [(state, ref)]
+    bound = _with(initialiser, receiver=ref)
+    return [(after, ref) for after, _ in call_closure(machine, bound, arguments, keywords, state, place)]
+
+
+def _field_names(body: Body) -> Iterator[str]:
+    """The fields of a dataclass."""
+    from ..facts.statements import Assign
+
+    for statement in body.statements:
+        if isinstance(statement, Assign) and statement.declares:
+            yield simple_name(statement.targets[0])
+
+
+def call_method(
+    machine: Machine,
+    receiver: Value,
+    name: str,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    shown: str,
+) -> Results:
+    """Call a method of a value."""
+    thing = state.thing(receiver)
+    if isinstance(receiver, (Name, ClassValue, Closure)) or receiver == Name(("super",)):
+        found: Results = []
+        for after, callee in attribute(machine, receiver, name, state, place, shown):
+            found += call_value(machine, callee, arguments, keywords, after, place, f"{shown}.{name}")
+        return found
+    if isinstance(thing, Instance):
+        return library.call_instance_method(
+            machine, receiver, thing, name, arguments, keywords, state, place, shown
+        )
+    if isinstance(thing, Tensor):
+        assert isinstance(receiver, Ref)
+        return library.call_tensor_method(machine, receiver, thing, name, arguments, keywords, state, place)
+    if isinstance(thing, Opaque):
+        assert isinstance(receiver, Ref)
+        return library.call_opaque_method(machine, receiver, thing, name, arguments, keywords, state, place, shown)
+    if isinstance(thing, (Items, Table)):
+        assert isinstance(receiver, Ref)
+        return library.call_container_method(machine, receiver, thing, name, arguments, keywords, state, place)
+    if isinstance(receiver, GuardValue):
+        if name == "__enter__":
+            set_modes(state, receiver)
+        elif name == "__exit__":
+            state.modes, state.opened = Modes(), ()
+        return [(state, receiver)]
+    if receiver == NONE:
+        return []
+    return [(unknown_call(state, arguments), state.plain())]
+
+
+# -- attributes and elements
+
+
+def attribute(machine: Machine, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
+    """`holder.name`."""
+    thing = state.thing(holder)
+    if isinstance(holder, Name):
+        dotted = (*holder.path, name)
+        if holder.path[0] != "torch":
+            value = machine.imported(".".join(dotted), state, place.file)
+            return [(state, value)]
+        return [(state, Name(dotted))]
+    if isinstance(holder, ClassValue):
+        found = find_in_class(machine, holder, name, state)
+        if found is not None:
+            return [(state, found)]
+        if name == "apply" and kind_of_class(machine, holder, state) == "function":
+            return [(state, Method(holder, "apply"))]
+        return [(state, state.opaque(name))]
+    if isinstance(thing, Instance):
+        return library.instance_attribute(machine, holder, thing, name, state, place, shown)
+    if isinstance(thing, Tensor):
+        assert isinstance(holder, Ref)
+        return [(state, library.tensor_attribute(holder, thing, name, state, place))]
+    if isinstance(thing, Opaque):
+        assert isinstance(holder, Ref)
+        known = thing.attributes.get(name)
+        if known is None:
+            if thing.tensor and name in torch_ops.TENSOR_PROPERTIES:
+                return [(state, library.tensor_property(holder, name, state))]
+            known = state.opaque(f"{shown}.{name}" if shown else name)
+            state.change(holder, attributes={**thing.attributes, name: known})
+        return [(state, known)]
+    if holder == NONE:
+        return []
+    if isinstance(holder, (Truth, Plain)):
+        return [(state, state.plain())]
+    return [(state, Method(holder, name))]
+
+
+def set_attribute(
+    machine: Machine, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
+) -> list[State]:
+    """`holder.name = value`."""
+    thing = state.thing(holder)
+    if isinstance(holder, Ref) and isinstance(thing, (Instance, Opaque)):
+        state.change(holder, attributes={**thing.attributes, name: value})
+        machine.stored(holder, thing, name, value, state, place)
+        return [state]
+    if isinstance(holder, Ref) and isinstance(thing, Tensor):
+        if name == "requires_grad":
+            done = torch_calls.require_grad(machine, holder, value, state, place, "requires_grad")
+            return [state] if done else []
+        if name == "data":
+            return [state] if torch_calls.set_data(machine, holder, value, state, place) else []
+        return [state]
+    if isinstance(holder, ClassValue) and holder.frame is not None and holder.frame in state.frames:
+        state.frames[holder.frame][name] = value
+    return [state] if holder != NONE else []
+
+
+def element_of(machine: Machine, holder: Value, state: State, index: int | None, name: str) -> Value:
+    """An element of what is iterated or unpacked."""
+    thing = state.thing(holder)
+    if isinstance(thing, Items):
+        if index is not None and index < len(thing.values):
+            return thing.values[index]
+        if thing.rest is not None:
+            return thing.rest
+        if index is None and thing.values:
+            return thing.values[0]
+        return state.opaque(name)
+    if isinstance(thing, Tensor):
+        assert isinstance(holder, Ref)
+        if thing.open:
+            return holder
+        return torch_calls.alias(state, holder, view=True)
+    if isinstance(thing, Table):
+        return thing.pairs[0][0] if thing.pairs else state.opaque(name)
+    if isinstance(thing, Opaque):
+        return state.opaque(name, tensor=True if thing.tensor else None)
+    return state.plain() if isinstance(holder, (Plain, Const, Truth)) else state.opaque(name)
+
+
+def set_element(
+    machine: Machine, holder: Value, indices: tuple[Value, ...], value: Value, state: State, place: Place, shown: str
+) -> list[State]:
+    """`holder[indices] = value`."""
+    thing = state.thing(holder)
+    if isinstance(thing, Tensor) and isinstance(holder, Ref):
+        if thing.open and not torch_calls.is_tensor(value, state) and any(
+            isinstance(index, Const) and isinstance(index.value, str) for index in indices
+        ):
+            return [state]
+        rows = torch_ops.method("__setitem__")
+        results = torch_calls.apply(machine, rows, (holder, NONE, value), (), state, place, "[]=", shown=thing.shown)
+        return [after for after, _ in results]
+    if isinstance(thing, Items) and isinstance(holder, Ref):
+        index = indices[0] if indices else NONE
+        position = int(index.value) if isinstance(index, Const) and isinstance(index.value, float) else None
+        if position is not None and 0 <= position < len(thing.values):
+            values = (*thing.values[:position], value, *thing.values[position + 1 :])
+            state.heap[holder.number] = Items(thing.kind, values, thing.rest)
+        else:
+            state.heap[holder.number] = Items(thing.kind, thing.values, state.opaque())
+        return [state]
+    if isinstance(thing, Table) and isinstance(holder, Ref):
+        key = indices[0] if indices else NONE
+        pairs = tuple((known, item) for known, item in thing.pairs if known != key)
+        state.heap[holder.number] = Table((*pairs, (key, value)), thing.rest)
+        return [state]
+    if isinstance(thing, Opaque) and isinstance(holder, Ref) and isinstance(indices[0] if indices else NONE, Const):
+        key = indices[0]
+        assert isinstance(key, Const)
+        state.change(holder, attributes={**thing.attributes, f"[{key.value}]": value})
+    return [state]
+
+
+def subscript(
+    machine: Machine, holder: Value, indices: tuple[Value, ...], expression: Subscript, state: State, place: Place
+) -> Results:
+    """`holder[indices]`."""
+    thing = state.thing(holder)
+    if isinstance(thing, Tensor):
+        assert isinstance(holder, Ref)
+        return [(state, library.tensor_element(machine, holder, thing, indices, state, place))]
+    if isinstance(thing, Items):
+        index = indices[0] if len(indices) == 1 else NONE
+        if isinstance(index, Const) and isinstance(index.value, float):
+            position = int(index.value)
+            if -len(thing.values) <= position < len(thing.values) and (position >= 0 or thing.rest is None):
+                return [(state, thing.values[position])]
+        if isinstance(state.thing(index), Items):
+            return [(state, holder)]  # a slice
+        if thing.rest is not None:
+            return [(state, thing.rest)]
+        return [(state, thing.values[0] if len(set(thing.values)) == 1 else state.opaque())]
+    if isinstance(thing, Table):
+        key = indices[0] if indices else NONE
+        for known, value in thing.pairs:
+            if known == key:
+                return [(state, value)]
+        return [(state, thing.rest if thing.rest is not None else state.opaque())]
+    if isinstance(thing, Opaque):
+        assert isinstance(holder, Ref)
+        key = indices[0] if len(indices) == 1 else NONE
+        if isinstance(key, Const) and key != NONE:
+            known_ = thing.attributes.get(f"[{key.value}]")
+            if known_ is None:
+                known_ = state.opaque(torch_calls.written_name(expression))
+                state.change(holder, attributes={**thing.attributes, f"[{key.value}]": known_})
+            return [(state, known_)]
+        if thing.tensor:
+            return [(state, torch_calls.alias(state, holder))]
+        return [(state, state.opaque(torch_calls.written_name(expression)))]
+    if isinstance(thing, Instance):
+        return library.call_instance_method(
+            machine, holder, thing, "__getitem__", indices, (), state, place, torch_calls.written_name(expression.object)
+        )
+    if holder == NONE:
+        return []
+    if isinstance(holder, (Name, ClassValue)):
+        return [(state, holder)]  # `list[int]`
+    return [(state, state.plain())]
+
+
+def comprehension(machine: Machine, expression: Comprehension, state: State, place: Place) -> Results:
+    """A list, set or dict of what its element comes to."""
+    frame = state.enter_frame(parent=place.frame)
+    inner = Place(place.file, place.body, frame, place.span, place.calls, place.resumed)
+    going = [state]
+    exact: list[Value] | None = None
+    if len(expression.clauses) == 1 and not expression.clauses[0].conditions:
+        found: Results = []
+        clause = expression.clauses[0]
+        for after, iterable in machine.evaluate(clause.iterable, state, inner):
+            thing = after.thing(iterable)
+            if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= 4:
+                states: list[tuple[State, list[Value]]] = [(after, [])]
+                for item in thing.values:
+                    states = [
+                        (last, [*values, value])
+                        for one, values in states
+                        for bound in machine.bind(clause.target, item, one, inner)
+                        for last, value in machine.evaluate(expression.element, bound, inner)
+                    ]
+                found += [(last, last.add(Items("[]", tuple(values)))) for last, values in states]
+            else:
+                element = element_of(machine, iterable, after, None, str(clause.target))
+                for bound in machine.bind(clause.target, element, after, inner):
+                    for last, value in machine.evaluate(expression.element, bound, inner):
+                        found.append((last, last.add(_collected(expression, value, last))))
+        return found
+    del exact
+    for clause in expression.clauses:
+        asked, going = going, []
+        for one in asked:
+            for after, iterable in machine.evaluate(clause.iterable, one, inner):
+                element = element_of(machine, iterable, after, None, str(clause.target))
+                going += machine.bind(clause.target, element, after, inner)
+        for condition in clause.conditions:
+            asked, going = going, []
+            for one in asked:
+                before = one.choices
+                then, _ = machine.branches(condition, one, inner)
+                for kept in then:
+                    kept.choices = before
+                going += then
+    return [
+        (last, last.add(_collected(expression, value, last)))
+        for one in going
+        for last, value in machine.evaluate(expression.element, one, inner)
+    ]
+
+
+def _collected(expression: Comprehension, value: Value, state: State) -> Items | Table:
+    if expression.kind == "{:}":
+        thing = state.thing(value)
+        inner = thing.values[-1] if isinstance(thing, Items) and thing.values else state.opaque()
+        return Table((), inner)
+    return Items("[]", (), value)
+
+
+def construct(machine: Machine, expression: Expression, state: State, place: Place) -> Results:
+    return cpp_values.construct(machine, expression, state, place)
+
+
+def declare(machine: Machine, statement: object, state: State, place: Place) -> list[State]:
+    return cpp_values.declare(machine, statement, state, place)  # type: ignore[arg-type]
+
+
+def assign_cpp(machine: Machine, name: str, value: Value, state: State, place: Place) -> None:
+    cpp_values.assign(machine, name, value, state, place)
+
+
+def null_context(value: Value | None = None) -> NullContext:
+    return NullContext(value)

@@ -1,0 +1,436 @@
+"""What only C++ says: names by namespaces and members, declarations with types, guards that live to the end of a block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from guardfix import torch_ops
+
+from ..facts.expressions import (
+    Bracketed,
+    Construction,
+    Expression,
+    LiteralExpression,
+    NamePath,
+    NewExpression,
+    TypeName,
+    last_name,
+    simple_name,
+    truth_of,
+)
+from ..facts.statements import Assign, Body, BodyKind, BodyParameter
+from . import calls, library
+from .guards_entered import guard_of, made_guard, set_modes
+from .paths import Place, Results
+from .state import State
+from .values import NONE, ClassValue, Closure, Const, Instance, Items, Name, Opaque, Ref, Table, Truth, Value
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+_TENSORS = frozenset({"Tensor", "Variable"})
+_SEQUENCES = frozenset({"vector", "deque", "list", "array", "TensorList", "ArrayRef", "initializer_list", "variable_list"})
+_MAPS = frozenset({"map", "unordered_map", "OrderedDict"})
+_POINTERS = frozenset({"shared_ptr", "unique_ptr", "optional", "reference_wrapper", "weak_ptr", "intrusive_ptr"})
+_NUMBERS = frozenset(
+    "int long short char bool float double size_t int64_t int32_t uint8_t uint64_t uint32_t string auto_t void Scalar "
+    "string_view unsigned ScalarType Device".split()
+)
+
+
+def _type_path(written: Expression | None) -> NamePath | None:
+    while isinstance(written, TypeName):
+        written = written.name
+    return written if isinstance(written, NamePath) else None
+
+
+def value_of_type(machine: Machine, written: Expression | None, name: str, state: State, place: Place) -> Value:
+    """A value of which nothing is known but its declared type."""
+    path = _type_path(written)
+    if path is None:
+        return state.opaque(name)
+    last = path.name
+    if last in _TENSORS:
+        return state.opaque(name, tensor=True)
+    if last in _NUMBERS:
+        return state.plain()
+    inner = path.template_arguments or ()
+    if last in _SEQUENCES:
+        element = value_of_type(machine, inner[0], name, state, place) if inner else state.opaque(name, tensor=True)
+        return state.add(Items("[]", (), element))
+    if last in _MAPS:
+        return state.add(Table((), value_of_type(machine, inner[-1], name, state, place) if inner else state.opaque(name)))
+    if last in _POINTERS and inner:
+        return value_of_type(machine, inner[0], name, state, place)
+    if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
+        made = library.layer(last, (), state, place)
+        return unknown_parameters(made, state)
+    cls = class_named(machine, path.path, place)
+    if cls is not None:
+        return calls.instance_of(machine, cls, state, complete=False)
+    if last == "Module":
+        return state.opaque(name, module=True)
+    return state.opaque(name, tensor=None)
+
+
+def unknown_parameters(layer: Value, state: State) -> Value:
+    """The layer as one that comes from elsewhere: how its parameters were made isn't known."""
+    thing = state.thing(layer)
+    if isinstance(thing, Instance):
+        for value in thing.attributes.values():
+            if isinstance(value, Ref) and state.tensor(value) is not None:
+                state.change(value, inference=None, grad=frozenset((value.number,)), made=(), guard=None)
+    return layer
+
+
+def class_named(machine: Machine, path: tuple[str, ...], place: Place) -> ClassValue | None:
+    """The class of the program that a name means; `Net` of `TORCH_MODULE(Net)` holds a `NetImpl`."""
+    for qualified in (path, (*path[:-1], path[-1] + "Impl")):
+        found = list(machine.program.classes(qualified))
+        here = [(file, body) for file, body in found if file is place.file] or found
+        if len(here) == 1:
+            return ClassValue(here[0][1], here[0][0], None)
+    return None
+
+
+def parameter(machine: Machine, parameter: BodyParameter, state: State, place: Place) -> Value:
+    """An argument of which nothing is known but its declared type."""
+    if place.file.language != "python":
+        return value_of_type(machine, parameter.annotation, parameter.name, state, place)
+    shown = str(parameter.annotation).strip("\"'") if parameter.annotation is not None else ""
+    if shown in ("int", "float", "str", "bool"):
+        return state.plain()
+    module = shown.rpartition(".")[2] in ("Module",)
+    return state.opaque(parameter.name, tensor=True if shown.rpartition(".")[2] == "Tensor" else None, module=module)
+
+
+def named(machine: Machine, path: NamePath, state: State, place: Place) -> Value:
+    """What a C++ name stands for."""
+    parts = path.path
+    if len(parts) == 1:
+        name = parts[0]
+        if name == "this":
+            found = state.find("<self>", place.frame)
+            return found[1] if found is not None else state.opaque("this")
+        found = state.find(name, place.frame)
+        if found is not None:
+            return found[1]
+        self_ = state.find("<self>", place.frame)
+        thing = state.thing(self_[1]) if self_ is not None else None
+        if self_ is not None and isinstance(thing, Instance) and thing.cls is not None:
+            if name in thing.attributes or any(member.name == name for member in thing.cls.body.members):
+                return member_of(machine, self_[1], thing, name, state, place)
+            method = method_of(machine, thing.cls, name)
+            if method is not None:
+                return calls._with(method, receiver=self_[1])
+    functions = [
+        (file, body) for file, body in machine.program.functions(parts) if not _is_method(body) or len(parts) > 1
+    ]
+    here = [(file, body) for file, body in functions if file is place.file] or functions
+    if len(here) == 1:
+        return Closure(here[0][1], here[0][0], None)
+    cls = class_named(machine, parts, place)
+    if cls is not None:
+        return cls
+    return Name(parts)
+
+
+def _is_method(body: Body) -> bool:
+    return False
+
+
+def member_of(machine: Machine, holder: Value, thing: Instance, name: str, state: State, place: Place) -> Value:
+    """A data member of an object: what it was given, or a value of its declared type."""
+    known = thing.attributes.get(name)
+    if known is not None:
+        return known
+    assert thing.cls is not None and isinstance(holder, Ref)
+    declared = next((member for member in thing.cls.body.members if member.name == name), None)
+    value = value_of_type(machine, declared.annotation if declared else None, name, state, place)
+    current = state.thing(holder)
+    assert isinstance(current, Instance)
+    state.change(holder, attributes={**current.attributes, name: value})
+    return value
+
+
+def method_of(machine: Machine, cls: ClassValue, name: str) -> Closure | None:
+    """A method of a class or of one that it derives from."""
+    wanted = (cls.body.name, name)
+    for file, body in machine.program.functions(wanted):
+        return Closure(body, file, None, None, cls)
+    for base in cls.body.bases:
+        path = _type_path(base)
+        if path is None:
+            continue
+        for file, body in machine.program.classes(path.path[-1:]):
+            found = method_of(machine, ClassValue(body, file, None), name)
+            if found is not None and body is not cls.body:
+                return found
+    return None
+
+
+# -- making objects
+
+
+def construct(machine: Machine, expression: Expression, state: State, place: Place) -> Results:
+    """`T{1, 2}`, `new T(x)`."""
+    if isinstance(expression, Construction):
+        written, given = expression.type, expression.arguments
+    elif isinstance(expression, NewExpression):
+        written, given = expression.type, expression.arguments  # type: ignore[assignment]
+    else:
+        return [(state, state.opaque())]
+    items = given.items if isinstance(given, Bracketed) else ()
+    found: Results = []
+    for after, values in machine.each(items, state, place):
+        found += made_of_type(machine, written, tuple(values), after, place, "")
+    return found
+
+
+def made_of_type(
+    machine: Machine, written: Expression, values: tuple[Value, ...], state: State, place: Place, name: str
+) -> Results:
+    """An object of a type, made from arguments."""
+    path = _type_path(written)
+    if path is None:
+        return [(state, state.opaque(name))]
+    last = path.name
+    if last in _TENSORS:
+        return [(state, values[0] if values else state.opaque(name, tensor=True))]
+    if last in _SEQUENCES:
+        if not values or isinstance(state.thing(values[0]), Items):
+            return [(state, values[0] if values else state.add(Items("[]", ())))]
+        numbers = not any(isinstance(value, Ref) for value in values)
+        rest = value_of_type(machine, written, name, state, place)
+        return [(state, rest if numbers else state.add(Items("[]", values)))]
+    if last in _MAPS:
+        return [(state, state.add(Table((), None)))]
+    if last in _POINTERS:
+        return [(state, values[0] if values else NONE)]
+    if last in _NUMBERS:
+        return [(state, values[0] if len(values) == 1 else state.plain())]
+    if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
+        if values == (NONE,):
+            return [(state, unknown_parameters(library.layer(last, (), state, place), state))]
+        return [(state, library.layer(last, (), state, place))]
+    if "optim" in path.path[:-1]:
+        return [(state, state.add(Instance("optimizer", last, None, {"params": values[0] if values else NONE})))]
+    if last == "TensorOptions":
+        return [(state, state.add(Instance("options", last)))]
+    cls = class_named(machine, path.path, place)
+    if cls is not None:
+        return construct_class(machine, cls, values, state, place)
+    calls.unknown_call(state, values)
+    return [(state, state.opaque(name))]
+
+
+def construct_class(
+    machine: Machine, cls: ClassValue, values: tuple[Value, ...], state: State, place: Place
+) -> Results:
+    """An object of a class of the program: members first, then the constructor with these arguments."""
+    ref = calls.instance_of(machine, cls, state, complete=True)
+    inside = Place(cls.program, cls.body, state.enter_frame([("<self>", ref)]), place.span, place.calls)  # type: ignore[arg-type]
+    constructors = [
+        (file, body)
+        for file, body in machine.program.functions((cls.body.name, cls.body.name))
+        if len(body.parameters) >= len(values) >= sum(parameter.default is None for parameter in body.parameters)
+    ]
+    going = [state]
+    aggregate = not constructors and values
+    for index, member in enumerate(cls.body.members):
+        asked, going = going, []
+        for one in asked:
+            if aggregate and index < len(values):
+                pairs: Results = [(one, values[index])]
+            elif member.default is not None and member.annotation is not None:
+                default = member.default
+                items = default.items if isinstance(default, Bracketed) else (default,)
+                pairs = [
+                    pair
+                    for after, given in machine.each(items, one, inside)
+                    for pair in given_type(machine, member.annotation, tuple(given), after, place, member.name, ref)
+                ]
+            elif member.annotation is not None and _is_guard(member.annotation, place):
+                pairs = given_type(machine, member.annotation, (), one, place, member.name, ref)
+            else:
+                continue_with = one
+                going.append(continue_with)
+                continue
+            for after, value in pairs:
+                current = after.thing(ref)
+                assert isinstance(current, Instance)
+                after.change(ref, attributes={**current.attributes, member.name: value})
+                going.append(after)
+    if len(constructors) != 1:
+        if values and not aggregate:
+            for one in going:
+                calls.unknown_call(one, (ref, *values))
+        return [(one, ref) for one in going]
+    file, body = constructors[0]
+    found: Results = []
+    for one in going:
+        frame_values = calls.bound_arguments(body, values, (), machine, one, inside)
+        frame = one.enter_frame([("<self>", ref), *frame_values.items()])
+        within = Place(file, body, frame, body.header, (*place.calls, (body, place.step(f"makes a `{cls.body.name}`"))))
+        states = [one]
+        for initialiser in body.initialisers:
+            states = [outcome.state for s in states for outcome in machine.run((initialiser,), s, within) if outcome.kind == "next"]
+        for s in states:
+            found += [
+                (outcome.state, ref) for outcome in machine.run(body.statements, s, within) if outcome.kind != "raise"
+            ]
+    return found
+
+
+def _is_guard(written: Expression | None, place: Place) -> bool:
+    path = _type_path(written)
+    return path is not None and guard_of(Name(path.path), "cpp") is not None
+
+
+def given_type(
+    machine: Machine, written: Expression, values: tuple[Value, ...], state: State, place: Place, name: str, ref: Ref
+) -> Results:
+    """The value of a member; a guard begins to act."""
+    if _is_guard(written, place):
+        return [(after, NONE) for after in enter_guard(machine, written, values, state, place)]
+    return made_of_type(machine, written, values, state, place, name)
+
+
+def enter_guard(
+    machine: Machine, written: Expression, values: tuple[Value, ...], state: State, place: Place
+) -> list[State]:
+    """A guard is declared: it acts until its block ends."""
+    path = _type_path(written)
+    assert path is not None
+    guard = guard_of(Name(path.path), "cpp")
+    assert guard is not None
+    given = values[0] if values else Const(True)
+    on = machine.truth(state, given)
+    sides: list[tuple[State, bool]] = []
+    if on is not None:
+        sides = [(state, on)]
+    else:
+        other = state.fork()
+        for one, side in ((state, True), (other, False)):
+            assumed = machine.assume(one, given, side)
+            if assumed is not None:
+                assumed.choices |= {given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span)}
+                sides.append((assumed, side))
+    for one, side in sides:
+        one.scoped = (*one.scoped, (one.modes, one.opened))
+        set_modes(one, made_guard(*guard, side, place))
+    return [one for one, _ in sides]
+
+
+def declare(machine: Machine, statement: Assign, state: State, place: Place) -> list[State]:
+    """`T a;`, `T a(x);`, `T a{x};`, `T a = x;`, `auto& a = x;`."""
+    written, value = statement.type, statement.value
+    path = _type_path(written)
+    target = statement.targets[0]
+    name = simple_name(target)
+    braces = value.items if isinstance(value, Bracketed) and not isinstance(target, Bracketed) else None
+    if written is not None and _is_guard(written, place) and "*" not in written.marks:
+        if value is None or braces is not None:
+            return [
+                last
+                for after, values in machine.each(braces or (), state, place)
+                for last in enter_guard(machine, written, tuple(values), after, place)
+            ]
+        items = value.arguments if hasattr(value, "arguments") else ()
+        return [
+            last
+            for after, values in machine.each(tuple(items) if isinstance(items, tuple) else (), state, place)
+            for last in enter_guard(machine, written, tuple(values), after, place)
+        ]
+    found: list[State] = []
+    if path is None or path.name in ("auto", "decltype"):
+        results = machine.evaluate(value, state, place) if value is not None else [(state, state.opaque(name))]
+    elif value is None:
+        made = (
+            made_of_type(machine, path, (), state, place, name)
+            if not written or not written.marks
+            else [(state, state.opaque(name))]
+        )
+        results = made
+    elif braces is not None and not (written is not None and written.marks):
+        results = [
+            pair
+            for after, values in machine.each(braces, state, place)
+            for pair in made_of_type(machine, path, tuple(values), after, place, name)
+        ]
+    else:
+        results = machine.evaluate(value, state, place)
+        if path.name in _TENSORS:
+            for after, given in results:
+                thing = after.thing(given)
+                if isinstance(thing, Opaque) and isinstance(given, Ref):
+                    after.change(given, tensor=True)
+    for after, given in results:
+        machine.name_thing(given, target, after)
+        if name:
+            after.frames[place.frame][name] = given
+            found.append(after)
+        else:
+            found += machine.bind(target, given, after, place)
+    return found
+
+
+def assign(machine: Machine, name: str, value: Value, state: State, place: Place) -> None:
+    """`name = value`, where the name may be a member's."""
+    found = state.find(name, place.frame)
+    if found is not None:
+        state.frames[found[0]][name] = value
+        return
+    self_ = state.find("<self>", place.frame)
+    thing = state.thing(self_[1]) if self_ is not None else None
+    if self_ is not None and isinstance(thing, Instance) and isinstance(self_[1], Ref):
+        state.change(self_[1], attributes={**thing.attributes, name: value})
+        machine.stored(self_[1], thing, name, value, state, place)
+        return
+    state.frames[place.frame][name] = value
+
+
+def call_name(
+    machine: Machine, name: Name, arguments: tuple[Value, ...], state: State, place: Place, written: Expression
+) -> Results | None:
+    """What only C++ has among the things that a name may call; None for others."""
+    path, last = name.path, name.path[-1]
+    if path[0] == "std" and last in ("move", "ref", "cref", "forward", "get", "addressof", "as_const") and arguments:
+        return [(state, arguments[0])]
+    template = written.template_arguments if isinstance(written, NamePath) else None
+    if last in ("make_shared", "make_unique", "make_intrusive") and template:
+        return made_of_type(machine, template[0], arguments, state, place, "")
+    if last == "set_enabled" and "GradMode" in path and arguments:
+        on = machine.truth(state, arguments[0])
+        state.modes = state.modes._replace(grad=on)
+        return [(state, NONE)]
+    if last == "is_enabled" and "GradMode" in path:
+        grad = state.modes.grad
+        return [(state, Const(grad) if grad is not None else Truth(("grad mode",)))]
+    if last == "is_enabled" and "InferenceMode" in path:
+        inference = state.modes.inference
+        return [(state, Const(inference) if inference is not None else Truth(("inference mode",)))]
+    if last == "requires_grad" and path[0] in ("torch", "at"):
+        flag = arguments[0] if arguments else Const(True)
+        return [(state, state.add(Instance("options", "TensorOptions", None, {"requires_grad": flag})))]
+    if path[0] in ("torch", "at", "c10") and last in ("dtype", "device", "layout", "TensorOptions"):
+        return [(state, state.add(Instance("options", "TensorOptions")))]
+    if path[0] in ("torch", "at", "c10") and last[:1].isupper():
+        return made_of_type(machine, NamePath(path), arguments, state, place, "")
+    return None
+
+
+def is_member(value: Value) -> bool:
+    return isinstance(value, (Closure, ClassValue))
+
+
+def literal_truth(value: Expression | None) -> bool | None:
+    return truth_of(value) if isinstance(value, LiteralExpression) else None
+
+
+def names_class(expression: Expression) -> bool:
+    return last_name(expression)[:1].isupper()
+
+
+def bodies(machine: Machine, kind: BodyKind) -> list[Body]:
+    return [body for file in machine.program.files for body in file.bodies if body.kind is kind]

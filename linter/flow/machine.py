@@ -1,0 +1,758 @@
+"""Runs statements on states: every path that conditions leave open, a few at a time.
+
+A path ends where PyTorch or the program raises. Paths that come to the same state become one; of more than `MOST_STATES`
+the rest is dropped, which loses events and makes none (Infer's Pulse bounds its disjuncts so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ..facts import Span
+from ..facts.expressions import (
+    Bracketed,
+    CallExpression,
+    CastExpression,
+    Comprehension,
+    Construction,
+    Expression,
+    KeywordArgument,
+    LambdaExpression,
+    LiteralExpression,
+    LiteralKind,
+    MemberAccess,
+    NamePath,
+    NewExpression,
+    Operation,
+    Subscript,
+    TypeName,
+    simple_name,
+    words_of,
+)
+from ..facts.statements import (
+    Assign,
+    Block,
+    Body,
+    Declaration,
+    Define,
+    Delete,
+    Evaluate,
+    Handler,
+    If,
+    Import,
+    Leave,
+    Loop,
+    Raise,
+    Return,
+    Statement,
+    Try,
+)
+from . import calls, guards_entered, torch_calls
+from .events import Event, EventKind
+from .paths import Outcome, Place, Results
+from .program import File, Program
+from .state import State
+from .values import (
+    NONE,
+    ClassValue,
+    Closure,
+    Const,
+    Generator,
+    GuardValue,
+    Instance,
+    Items,
+    Method,
+    Name,
+    Opaque,
+    Plain,
+    Ref,
+    Step,
+    Table,
+    Tensor,
+    Truth,
+    Value,
+)
+
+MOST_STATES = 8
+"""Paths that are followed at one point."""
+MOST_CALLS = 7
+"""How deep calls are followed."""
+MOST_STEPS = 6_000
+"""Statements that one root may run."""
+EXACT = 4
+"""Elements of a list that a loop runs over one by one."""
+
+class Exhausted(Exception):
+    """A root's budget has ended: what it has found so far stands."""
+
+
+class Machine:
+    """One run over a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.events: dict[tuple[EventKind, str, Span], Event] = {}
+        self.called: dict[int, list[bool]] = {}
+        """For each body that was called from code in sight: whether each call was in a mode that records."""
+        self.exhausted = 0
+        """Roots whose budget ended."""
+        self.dropped = False
+        """Paths of this root were dropped."""
+        self._steps = 0
+
+    # -- events
+
+    def report(
+        self,
+        kind: EventKind,
+        state: State,
+        place: Place,
+        *,
+        variable: str,
+        what: str,
+        steps: tuple[Step, ...],
+        guard: GuardValue | None,
+        presumed: str = "",
+        doubt: str = "",
+        at: tuple[str, Span] | None = None,
+    ) -> None:
+        if state.shielded:
+            return
+        path, span = at or (place.file.path, place.span)
+        if not doubt:
+            doubt = next(iter(sorted(state.doubts)), "")
+        if not doubt and len(state.choices) > 1:
+            doubt = "it happens only if several conditions come together"
+        told = Event(kind, not doubt, path, span, variable, what, steps, guard, presumed, doubt)
+        known = self.events.get((kind, path, span))
+        if known is None or (told.certain and not known.certain):
+            self.events[kind, path, span] = told
+
+    def stored(self, holder: Ref, thing: object, name: str, value: Value, state: State, place: Place) -> None:
+        """A value is stored in an attribute of an object."""
+
+    # -- roots
+
+    def run_module(self, file: File) -> None:
+        if file.module is None:
+            return
+        state = State()
+        frame = state.enter_frame()
+        place = Place(file, file.module, frame, file.module.span)
+        state.frames[frame]["<module>"] = Const(file.path)
+        self._run_root(lambda: self.run(file.module.statements, state, place) if file.module else None)
+
+    def run_function(self, file: File, closure: Callable[[State], Closure | None]) -> None:
+        """Run a function as its callers may: with arguments of which nothing is known."""
+        state = State()
+        found = closure(state)
+        if found is None:
+            return
+        self._run_root(lambda: calls.call_root(self, found, state, file))
+
+    def _run_root(self, run: Callable[[], object]) -> None:
+        self._steps = MOST_STEPS
+        try:
+            run()
+        except (Exhausted, RecursionError):
+            self.exhausted += 1
+
+    # -- paths
+
+    def joined(self, states: Iterable[State], place: Place) -> list[State]:
+        """The states, each once. What two that are the same have taken different sides of is no choice any more."""
+        found: dict[tuple[object, ...], State] = {}
+        for state in states:
+            key = state.signature([place.frame])
+            known = found.get(key)
+            if known is None:
+                found[key] = state
+            else:
+                known.choices &= state.choices
+                known.facts = {fact: value for fact, value in known.facts.items() if state.facts.get(fact) is value}
+        kept = list(found.values())
+        if len(kept) > MOST_STATES:
+            self.dropped = True
+            kept.sort(key=_is_dull)
+        return kept[:MOST_STATES]
+
+    def joined_outcomes(self, outcomes: list[Outcome], place: Place) -> list[Outcome]:
+        going = [outcome.state for outcome in outcomes if outcome.kind == "next"]
+        others = [outcome for outcome in outcomes if outcome.kind != "next"]
+        if len(others) > MOST_STATES:
+            self.dropped = True
+            others = sorted(others, key=lambda outcome: _is_dull(outcome.state))[:MOST_STATES]
+        return [*(Outcome(state, "next") for state in self.joined(going, place)), *others]
+
+    def assume(self, state: State, truth: Truth | Value, side: bool) -> State | None:
+        """The state in which a condition has come out so; None where it can't. The state given is used up."""
+        known = self.truth(state, truth)
+        if known is not None:
+            return state if known is side else None
+        if isinstance(truth, Truth):
+            state.facts[truth.key] = side is not truth.negated
+        elif isinstance(truth, (Ref, Plain)):
+            state.facts["truth", truth] = side
+        return state
+
+    def truth(self, state: State, value: Value) -> bool | None:
+        """Whether a value counts as true, as far as it is known on this path."""
+        if isinstance(value, Const):
+            return bool(value.value)
+        if isinstance(value, Truth):
+            known = state.facts.get(value.key)
+            return None if known is None else known is not value.negated
+        if isinstance(value, Plain):
+            return state.facts.get(("truth", value))
+        if isinstance(value, Ref):
+            thing = state.thing(value)
+            if isinstance(thing, Items) and thing.rest is None:
+                return bool(thing.values)
+            if isinstance(thing, Instance) and thing.cls is not None and not thing.cls.body.bases:
+                return True
+            return state.facts.get(("truth", value))
+        if isinstance(value, (Closure, ClassValue, Method, GuardValue)):
+            return True
+        return None
+
+    def branches(self, condition: Expression | None, state: State, place: Place) -> tuple[list[State], list[State]]:
+        """The states in which a condition holds, and those in which it doesn't."""
+        if condition is None:
+            return [state], []
+        if isinstance(condition, Bracketed) and len(condition.items) == 1 and condition.brackets == "()":
+            return self.branches(condition.items[0], state, place)
+        if isinstance(condition, Operation):
+            if condition.operator in ("not", "!") and len(condition.operands) == 1:
+                then, otherwise = self.branches(condition.operands[0], state, place)
+                return otherwise, then
+            if condition.operator in ("and", "&&", "or", "||"):
+                both = condition.operator in ("and", "&&")
+                going, left = [state], []
+                for operand in condition.operands:
+                    asked, going = going, []
+                    for one in asked:
+                        then, otherwise = self.branches(operand, one, place)
+                        going += then if both else otherwise
+                        left += otherwise if both else then
+                return (going, left) if both else (left, going)
+        then, otherwise = [], []
+        for after, value in self.evaluate(condition, state, place):
+            known = self.truth(after, value)
+            if known is not None:
+                (then if known else otherwise).append(after)
+                continue
+            other = after.fork()
+            choice = value.key if isinstance(value, Truth) else (place.file.path, place.span, str(condition))
+            for one, side, states in ((after, True, then), (other, False, otherwise)):
+                assumed = self.assume(one, value, side)
+                if assumed is not None:
+                    assumed.choices |= {choice}
+                    states.append(assumed)
+        return then, otherwise
+
+    # -- statements
+
+    def run(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
+        """What becomes of a state that runs statements one after the other."""
+        going, ended = [state], []
+        for statement in statements:
+            if not going:
+                break
+            here = place.at(statement.span)
+            outcomes: list[Outcome] = []
+            for one in going:
+                self._steps -= 1
+                if self._steps < 0:
+                    raise Exhausted
+                outcomes += self._run_one(statement, one, here)
+            if len(outcomes) > 1:
+                outcomes = self.joined_outcomes(outcomes, place)
+            going = [outcome.state for outcome in outcomes if outcome.kind == "next"]
+            ended += [outcome for outcome in outcomes if outcome.kind != "next"]
+        return [*(Outcome(one, "next") for one in going), *ended]
+
+    def _run_one(self, statement: Statement, state: State, place: Place) -> list[Outcome]:
+        match statement:
+            case Assign():
+                return self._assign(statement, state, place)
+            case Evaluate():
+                return self._evaluate_statement(statement, state, place)
+            case If():
+                return self._if(statement, state, place)
+            case Loop():
+                return self._loop(statement, state, place)
+            case Block():
+                return guards_entered.run_block(self, statement, state, place)
+            case Return():
+                if statement.value is None:
+                    return [Outcome(state, "return")]
+                return [Outcome(s, "return", v) for s, v in self.evaluate(statement.value, state, place)]
+            case Raise():
+                return [Outcome(state, "raise")]
+            case Leave():
+                return [Outcome(state, "break" if statement.word == "break" else "continue")]
+            case Try():
+                return self._try(statement, state, place)
+            case Define():
+                return self._define(statement, state, place)
+            case Import():
+                self._import(statement, state, place)
+            case Delete():
+                for target in statement.targets:
+                    found = state.find(simple_name(target), place.frame)
+                    if found is not None:
+                        state.frames[found[0]].pop(simple_name(target), None)
+            case Declaration():
+                for name in statement.names:
+                    state.frames[place.frame]["<outer>" + name] = NONE
+        return [Outcome(state, "next")]
+
+    def _evaluate_statement(self, statement: Evaluate, state: State, place: Place) -> list[Outcome]:
+        value = statement.value
+        if isinstance(value, Operation) and value.operator == "yield" and place.resumed is not None:
+            given: Results = [(state, NONE)]
+            if value.operands:
+                given = self.evaluate(value.operands[0], state, place)
+            return [outcome for one, yielded in given for outcome in place.resumed(one, yielded)]
+        return [Outcome(after, "next") for after, _ in self.evaluate(value, state, place)]
+
+    def _if(self, statement: If, state: State, place: Place) -> list[Outcome]:
+        before = state.choices
+        then, otherwise = self.branches(statement.condition, state, place)
+        first = [outcome for one in then for outcome in self.run(statement.then, one, place)]
+        second = [outcome for one in otherwise for outcome in self.run(statement.otherwise, one, place)]
+        # Where one side only raises, the other is no choice: the program says that it must go on there.
+        for side, other in ((first, second), (second, first)):
+            if other and all(outcome.kind == "raise" for outcome in other):
+                for outcome in side:
+                    outcome.state.choices &= before | (outcome.state.choices - _taken(other))
+        return [*first, *second]
+
+    def _loop(self, statement: Loop, state: State, place: Place) -> list[Outcome]:
+        if statement.iterable is not None:
+            ended: list[Outcome] = []
+            for after, iterable in self.evaluate(statement.iterable, state, place):
+                ended += self._for_each(statement, iterable, after, place)
+            return ended
+        going, left, ended = [state], [], []
+        if statement.runs_once:
+            going, ended = self._once(statement.block, going, place)
+        for _ in range(2):
+            asked, going = going, []
+            for one in asked:
+                before = one.choices
+                then, otherwise = self.branches(statement.condition, one, place)
+                for kept in (*then, *otherwise):
+                    kept.choices = before
+                going += then
+                left += otherwise
+            going, more = self._once(statement.block, going, place)
+            ended += more
+        if statement.condition is not None:
+            left += going
+        return self._left(left, ended, statement, place)
+
+    def _for_each(self, statement: Loop, iterable: Value, state: State, place: Place) -> list[Outcome]:
+        assert statement.target is not None
+        thing = state.thing(iterable)
+        if isinstance(thing, Generator):
+            return calls.step_generator(self, statement, thing, state, place)
+        exact = thing.values if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= EXACT else None
+        going, left, ended = [state], [], []
+        if exact is None:
+            left.append(state.fork())
+        for index in range(2) if exact is None else range(len(exact)):
+            for one in going:
+                element = calls.element_of(self, iterable, one, index, str(statement.target))
+                self.bind(statement.target, element, one, place)
+            going, more = self._once(statement.block, going, place)
+            ended += more
+            if exact is None:
+                left += [one.fork() for one in going]
+        return self._left([*going, *left] if exact is not None else left, ended, statement, place)
+
+    def _once(self, block: Sequence[Statement], states: list[State], place: Place) -> tuple[list[State], list[Outcome]]:
+        """The states after one round of a loop, and the other ways out of it."""
+        outcomes = [outcome for one in states for outcome in self.run(block, one, place)]
+        going = [outcome.state for outcome in outcomes if outcome.kind in ("next", "continue")]
+        return self.joined(going, place), [o for o in outcomes if o.kind not in ("next", "continue")]
+
+    def _left(self, left: list[State], ended: list[Outcome], loop: Loop, place: Place) -> list[Outcome]:
+        states = self.joined(left, place)
+        if loop.otherwise:
+            outcomes = [outcome for one in states for outcome in self.run(loop.otherwise, one, place)]
+        else:
+            outcomes = [Outcome(one, "next") for one in states]
+        broken = [Outcome(outcome.state, "next") for outcome in ended if outcome.kind == "break"]
+        return [*outcomes, *broken, *(outcome for outcome in ended if outcome.kind != "break")]
+
+    def _try(self, statement: Try, state: State, place: Place) -> list[Outcome]:
+        catches = any(map(_catches_torch, statement.handlers))
+        before = state.fork() if statement.handlers else None
+        if catches:
+            state.shielded += 1
+        outcomes = self.run(statement.block, state, place)
+        if catches:
+            for outcome in outcomes:
+                outcome.state.shielded -= 1
+        raised = [outcome.state for outcome in outcomes if outcome.kind == "raise"] if statement.handlers else []
+        outcomes = [outcome for outcome in outcomes if outcome.kind != "raise" or not statement.handlers]
+        if statement.otherwise:
+            done = [outcome for outcome in outcomes if outcome.kind == "next"]
+            outcomes = [outcome for outcome in outcomes if outcome.kind != "next"]
+            outcomes += [more for outcome in done for more in self.run(statement.otherwise, outcome.state, place)]
+        if before is not None:
+            for handler in statement.handlers:
+                for one in (before.fork(), *(caught.fork() for caught in raised)):
+                    one.doubts |= {"it happens only after an exception"}
+                    if handler.name:
+                        state_frame = one.frames[place.frame]
+                        state_frame[handler.name] = one.opaque(handler.name, tensor=False)
+                    outcomes += self.run(handler.block, one, place)
+        if not statement.finally_:
+            return outcomes
+        found: list[Outcome] = []
+        for outcome in outcomes:
+            for after in self.run(statement.finally_, outcome.state, place):
+                found.append(Outcome(after.state, outcome.kind, outcome.value) if after.kind == "next" else after)
+        return found
+
+    def _define(self, statement: Define, state: State, place: Place) -> list[Outcome]:
+        body = place.body.inner[statement.body]
+        results = calls.made(self, body, state, place)
+        for after, value in results:
+            after.frames[place.frame][body.name] = value
+        return [Outcome(after, "next") for after, _ in results]
+
+    def _import(self, statement: Import, state: State, place: Place) -> None:
+        if statement.name == "*":
+            return
+        state.frames[place.frame][statement.name] = self.imported(statement.dotted, state, place.file)
+
+    def imported(self, dotted: str, state: State, file: File) -> Value:
+        """What an import gives: a definition of the project, or a name."""
+        if not dotted.startswith("torch"):
+            module = self.program.module(dotted, file)
+            if module is not None and module.module is not None:
+                return Name(tuple(dotted.split("."))) if dotted.startswith(".") else Name(tuple(dotted.split(".")))
+            holder, _, name = dotted.rpartition(".")
+            if holder and not holder.strip("."):
+                holder += "."
+            module = self.program.module(holder or ".", file) if holder or dotted.startswith(".") else None
+            if module is not None and module is not file and module.module is not None:
+                found = state.frames[self.module_frame(module, state)].get(name)
+                if found is not None:
+                    return found
+        return Name(tuple(part for part in dotted.split(".") if part) or ("",))
+
+    def module_frame(self, file: File, state: State) -> int:
+        """The frame of another module: what it defines, with nothing run."""
+        marker = -(1 + self.program.files.index(file))
+        if marker in state.frames:
+            return marker
+        frame = state.frames[marker] = {}
+        assert file.module is not None
+        place = Place(file, file.module, marker, file.module.span)
+        for statement in file.module.statements:
+            here = place.at(statement.span)
+            if isinstance(statement, Import):
+                self._import(statement, state, here)
+            elif isinstance(statement, Define):
+                body = file.module.inner[statement.body]
+                made = calls.made(self, body, state, here)
+                if made:
+                    frame[body.name] = made[0][1]
+            elif isinstance(statement, Assign):
+                for target in statement.targets:
+                    name = simple_name(target)
+                    if name:
+                        value = _literal(statement.value)
+                        frame[name] = value if value is not None else state.opaque(name)
+        return marker
+
+    # -- assignments
+
+    def _assign(self, statement: Assign, state: State, place: Place) -> list[Outcome]:
+        if statement.declares and statement.type is not None and place.file.language != "python":
+            return [Outcome(after, "next") for after in calls.declare(self, statement, state, place)]
+        if statement.value is None:
+            return [Outcome(state, "next")]
+        if statement.operator not in ("=", ":="):
+            target = statement.targets[0]
+            found: list[Outcome] = []
+            for after, (old, given) in self.each((target, statement.value), state, place):
+                name = variable_name(target)
+                for done, value in torch_calls.augmented(self, statement.operator, old, given, after, place, name):
+                    # `y[0] += 1` writes into `y` again.
+                    for last in self.bind(target, value, done, place):
+                        found.append(Outcome(last, "next"))
+            return found
+        value = statement.value
+        if isinstance(value, Operation) and value.operator == "yield" and place.resumed is not None:
+            given = self.evaluate(value.operands[0], state, place) if value.operands else [(state, NONE)]
+            outcomes = [outcome for one, yielded in given for outcome in place.resumed(one, yielded)]
+            for outcome in outcomes:
+                if outcome.kind == "next":
+                    for target in statement.targets:
+                        self.bind(target, outcome.state.opaque("sent"), outcome.state, place)
+            return outcomes
+        results = self.evaluate(value, state, place)
+        states = []
+        for after, given in results:
+            going = [after]
+            for target in statement.targets:
+                self.name_thing(given, target, after)
+                going = [last for one in going for last in self.bind(target, given, one, place)]
+            states += going
+        return [Outcome(one, "next") for one in states]
+
+    def name_thing(self, value: Value, target: Expression, state: State) -> None:
+        """Let an unknown thing be called by the variable that first holds it."""
+        thing = state.thing(value)
+        if isinstance(thing, (Opaque, Tensor)) and not thing.name:
+            assert isinstance(value, Ref)
+            state.change(value, name=variable_name(target))
+
+    def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
+        """Give a target a value."""
+        if isinstance(target, Bracketed):
+            if len(target.items) == 1 and target.brackets == "()":
+                return self.bind(target.items[0], value, state, place)
+            going = [state]
+            starred = False
+            for index, item in enumerate(target.items):
+                if isinstance(item, Operation) and item.operator == "*":
+                    starred = True
+                    going = [last for one in going for last in self.bind(item.operands[0], one.opaque(), one, place)]
+                    continue
+                going = [
+                    last
+                    for one in going
+                    for last in self.bind(
+                        item, calls.element_of(self, value, one, None if starred else index, str(item)), one, place
+                    )
+                ]
+            return going
+        name = simple_name(target)
+        if name:
+            self.bind_name(name, value, state, place)
+            return [state]
+        if isinstance(target, MemberAccess):
+            found: list[State] = []
+            for after, holder in self.evaluate(target.object, state, place):
+                found += calls.set_attribute(self, holder, target.name, value, after, place, str(target.object))
+            return found
+        if isinstance(target, Subscript):
+            found = []
+            for after, (holder, *indices) in self.each((target.object, *target.indices), state, place):
+                found += calls.set_element(self, holder, tuple(indices), value, after, place, variable_name(target.object))
+            return found
+        return [after for after, _ in self.evaluate(target, state, place)]
+
+    def bind_name(self, name: str, value: Value, state: State, place: Place) -> None:
+        if place.file.language != "python":
+            calls.assign_cpp(self, name, value, state, place)
+            return
+        frame = place.frame
+        if "<outer>" + name in state.frames[frame]:
+            outer = state.frames[frame].get("<parent>")
+            found = state.find(name, outer.number if isinstance(outer, Plain) else None)
+            if found is not None:
+                frame = found[0]
+        state.frames[frame][name] = value
+
+    # -- expressions
+
+    def each(self, expressions: Sequence[Expression], state: State, place: Place) -> list[tuple[State, list[Value]]]:
+        """The values of several expressions, evaluated from left to right."""
+        found: list[tuple[State, list[Value]]] = [(state, [])]
+        for expression in expressions:
+            found = [
+                (after, [*values, value])
+                for one, values in found
+                for after, value in self.evaluate(expression, one, place)
+            ]
+        return found
+
+    def evaluate(self, expression: Expression, state: State, place: Place) -> Results:
+        """The value of an expression, on each path on which it has one."""
+        match expression:
+            case NamePath():
+                return [(state, calls.named(self, expression, state, place))]
+            case LiteralExpression():
+                value = _literal(expression)
+                return [(state, value if value is not None else state.plain())]
+            case MemberAccess():
+                found: Results = []
+                for after, holder in self.evaluate(expression.object, state, place):
+                    found += calls.attribute(self, holder, expression.name, after, place, variable_name(expression.object))
+                return found
+            case CallExpression():
+                return calls.call(self, expression, state, place)
+            case Subscript():
+                found = []
+                for after, (holder, *indices) in self.each((expression.object, *expression.indices), state, place):
+                    found += calls.subscript(self, holder, tuple(indices), expression, after, place)
+                return found
+            case Operation():
+                return self._operation(expression, state, place)
+            case Bracketed():
+                return self._bracketed(expression, state, place)
+            case LambdaExpression():
+                if expression.body is None or expression.body >= len(place.body.inner):
+                    return [(state, state.opaque("lambda"))]
+                return [(state, Closure(place.body.inner[expression.body], place.file, place.frame))]
+            case Comprehension():
+                return calls.comprehension(self, expression, state, place)
+            case KeywordArgument():
+                return self.evaluate(expression.value, state, place)
+            case CastExpression():
+                return self.evaluate(expression.value, state, place)
+            case Construction() | NewExpression():
+                return calls.construct(self, expression, state, place)
+            case TypeName():
+                return [(state, state.plain())]
+        return [(state, state.opaque())]
+
+    def _bracketed(self, expression: Bracketed, state: State, place: Place) -> Results:
+        if len(expression.items) == 1 and expression.brackets == "()" and place.file.language != "python":
+            return self.evaluate(expression.items[0], state, place)
+        pairs = [item for item in expression.items if isinstance(item, Operation) and item.operator == ":"]
+        if expression.brackets == "{}" and len(pairs) == len(expression.items) and place.file.language == "python":
+            parts = [part for pair in pairs for part in pair.operands]
+            return [
+                (after, after.add(Table(tuple(zip(values[::2], values[1::2], strict=False)))))
+                for after, values in self.each(parts, state, place)
+            ]
+        starred = [isinstance(item, Operation) and item.operator in ("*", "**") and len(item.operands) == 1 for item in expression.items]
+        items = [item.operands[0] if star and isinstance(item, Operation) else item for item, star in zip(expression.items, starred, strict=True)]
+        found: Results = []
+        bracketed_one = len(items) == 1 and expression.brackets == "()" and isinstance(items[0], (Operation, Bracketed))
+        if bracketed_one and not starred[0]:
+            return self.evaluate(items[0], state, place)
+        for after, values in self.each(items, state, place):
+            flat: list[Value] = []
+            rest: Value | None = None
+            for value, star in zip(values, starred, strict=True):
+                thing = after.thing(value)
+                if star and isinstance(thing, Items):
+                    flat += thing.values
+                    rest = rest or thing.rest
+                elif star:
+                    rest = rest or calls.element_of(self, value, after, None, "")
+                else:
+                    flat.append(value)
+            found.append((after, after.add(Items(expression.brackets, tuple(flat), rest))))
+        return found
+
+    def _operation(self, expression: Operation, state: State, place: Place) -> Results:
+        operator, operands = expression.operator, expression.operands
+        if operator in ("and", "or", "&&", "||", "not", "!"):
+            return self._condition_value(expression, state, place)
+        if operator in ("if else", "?:"):
+            condition, then, otherwise = operands
+            first, second = self.branches(condition, state, place)
+            return [
+                *(result for one in first for result in self.evaluate(then, one, place)),
+                *(result for one in second for result in self.evaluate(otherwise, one, place)),
+            ]
+        if operator in (":=", "=") and len(operands) == 2:
+            return [
+                (last, value)
+                for after, value in self.evaluate(operands[1], state, place)
+                for last in self.bind(operands[0], value, after, place)
+            ]
+        if operator in ("await", "co_await", "yield", "yield from") and len(operands) <= 1:
+            if not operands:
+                return [(state, state.opaque("sent"))]
+            return self.evaluate(operands[0], state, place)
+        if operator == "slice" or operator == ":":
+            return [(after, after.add(Items("slice", ()))) for after, _ in self.each(operands, state, place)]
+        if operator in ("&", "*") and len(operands) == 1 and not expression.postfix:
+            return self.evaluate(operands[0], state, place)  # C++'s address and what it points to
+        if operator in ("++", "--"):
+            return [(after, after.plain()) for after, _ in self.each(operands, state, place)]
+        if operator.endswith("=") and operator not in ("==", "!=", "<=", ">=") and len(operands) == 2:
+            found: Results = []
+            for after, (old, given) in self.each(operands, state, place):
+                found += torch_calls.augmented(self, operator, old, given, after, place, variable_name(operands[0]))
+            return found
+        found = []
+        for after, values in self.each(operands, state, place):
+            found += torch_calls.operator(self, expression, values, after, place)
+        return found
+
+    def _condition_value(self, expression: Operation, state: State, place: Place) -> Results:
+        if expression.operator in ("or", "||", "and", "&&") and place.file.language == "python":
+            # `x = given or torch.zeros(3)`: the value is that of the operand that decides.
+            either = expression.operator == "or"
+            going, found = [state], []
+            for index, operand in enumerate(expression.operands):
+                asked, going = going, []
+                for one in asked:
+                    for after, value in self.evaluate(operand, one, place):
+                        known = self.truth(after, value)
+                        if index == len(expression.operands) - 1 or known is either:
+                            found.append((after, value))
+                        elif known is not None:
+                            going.append(after)
+                        else:
+                            other = after.fork()
+                            choice = value.key if isinstance(value, Truth) else (place.file.path, place.span, str(operand))
+                            for side_state, side in ((after, either), (other, not either)):
+                                assumed = self.assume(side_state, value, side)
+                                if assumed is None:
+                                    continue
+                                assumed.choices |= {choice}
+                                if side is either:
+                                    found.append((assumed, value))
+                                else:
+                                    going.append(assumed)
+            return found
+        then, otherwise = self.branches(expression, state, place)
+        return [*((one, Const(True)) for one in then), *((one, Const(False)) for one in otherwise)]
+
+
+def _taken(outcomes: list[Outcome]) -> frozenset[object]:
+    """The conditions on which outcomes hang."""
+    return frozenset().union(*(outcome.state.choices for outcome in outcomes))
+
+
+def _is_dull(state: State) -> bool:
+    """Whether nothing that a rule would tell is on the way in a state."""
+    return not any(isinstance(thing, Tensor) and (thing.inference or thing.hazards) for thing in state.heap.values())
+
+
+_ANY_ERROR = frozenset({"RuntimeError", "Exception", "BaseException", "Error", "exception", "runtime_error", "TorchError"})
+
+
+def _catches_torch(handler: Handler) -> bool:
+    """Whether a handler takes what PyTorch raises."""
+    return handler.caught is None or not _ANY_ERROR.isdisjoint(words_of(handler.caught))
+
+
+def _literal(expression: Expression | None) -> Const | None:
+    """What a literal stands for."""
+    if not isinstance(expression, LiteralExpression):
+        return None
+    if expression.kind is LiteralKind.NONE:
+        return NONE
+    if expression.kind is LiteralKind.BOOL:
+        return Const(expression.truth)
+    if expression.kind is LiteralKind.NUMBER:
+        try:
+            return Const(float(expression.text.rstrip("fFlLuU").replace("'", "").replace("_", "")))
+        except ValueError:
+            return None
+    return Const(expression.text.strip("\"'"))
+
+
+def variable_name(expression: Expression | None) -> str:
+    """How messages call what an expression gives: names and members as written, else nothing."""
+    if isinstance(expression, (NamePath, MemberAccess)):
+        return str(expression)
+    if isinstance(expression, Subscript):
+        return variable_name(expression.object)
+    if isinstance(expression, Bracketed) and len(expression.items) == 1:
+        return variable_name(expression.items[0])
+    return ""

@@ -1,0 +1,105 @@
+"""Runs all that a program's guards can reach: each module's own code, and each function as its callers may call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..facts import Facts
+from ..facts.expressions import MemberAccess, is_this
+from ..facts.statement_walk import statements_in
+from ..facts.statements import Assign, Body, BodyKind
+from . import calls
+from .machine import Machine
+from .paths import Place
+from .program import File, Program
+from .state import State
+from .values import ClassValue, Closure, Instance, Ref, Tensor
+
+
+def run_program(files: Iterable[Facts]) -> Machine:
+    """Run the project's files; `events` of what is given back are what was shown."""
+    machine = Machine(Program(files))
+    for file in machine.program.files:
+        machine.run_module(file)
+        for owner, body in functions_of(file):
+            machine.run_function(file, _found(machine, file, owner, body))
+    return machine
+
+
+def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
+    """The functions at the top of a file and in its classes: (class, function)."""
+    if file.module is None:
+        return
+    for body in file.module.inner:
+        if body.kind is BodyKind.FUNCTION and body.is_read:
+            yield None, body
+        elif body.kind is BodyKind.CLASS:
+            for inner in body.inner:
+                if inner.kind is BodyKind.FUNCTION and inner.is_read:
+                    yield body, inner
+
+
+def _found(machine: Machine, file: File, owner: Body | None, body: Body):  # type: ignore[no-untyped-def]
+    def closure(state: State) -> Closure | None:
+        frame = machine.module_frame(file, state)
+        if owner is None:
+            value = state.frames[frame].get(body.name)
+            return value if isinstance(value, Closure) else None
+        cls = state.frames[frame].get(owner.name)
+        if not isinstance(cls, ClassValue) or cls.frame is None or cls.body is not owner:
+            return None
+        value = state.frames[cls.frame].get(body.name)
+        if not isinstance(value, Closure):
+            return None
+        if calls.is_static(value):
+            return value
+        return calls._with(value, receiver=receiver_of(machine, file, cls, state, body))
+
+    return closure
+
+
+def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:
+    """An object of which is known what its `__init__` does, and what no other method changes."""
+    ref = calls.instance_of(machine, cls, state, complete=False)
+    initialiser = calls.find_method(machine, cls, "__init__", state)
+    if initialiser is None or body.name == "__init__":
+        return ref
+    place = Place(file, cls.body, cls.frame or 0, cls.body.header)
+    arguments = tuple(state.opaque(parameter.name) for parameter in initialiser.body.parameters[1:] if not parameter.mark)
+    events = dict(machine.events)
+    try:
+        results = calls.call_closure(machine, calls._with(initialiser, receiver=ref), arguments, (), state.fork(), place)
+    finally:
+        machine.events = events
+    if not results:
+        return ref
+    after, _ = results[0]
+    made = after.heap.get(ref.number)
+    if not isinstance(made, Instance):
+        return ref
+    changed = _changed_elsewhere(cls.body)
+    # The heap of that run, with what may have become of it since.
+    state.heap, state.next = after.heap, max(state.next, after.next)
+    for number, frame in after.frames.items():
+        state.frames.setdefault(number, frame)
+    kept = {name: value for name, value in made.attributes.items() if name not in changed}
+    state.heap[ref.number] = made._replace(attributes=kept, complete=False)
+    for number, thing in list(state.heap.items()):
+        if isinstance(thing, Tensor):
+            grad = frozenset((number,)) if thing.grad else thing.grad
+            state.heap[number] = thing._replace(grad=grad, inference=None if not thing.inference else thing.inference)
+    return ref
+
+
+def _changed_elsewhere(cls: Body) -> set[str]:
+    """The attributes that methods other than `__init__` give values."""
+    found: set[str] = set()
+    for method in cls.inner:
+        if method.name == "__init__":
+            continue
+        for statement in statements_in(method.statements):
+            if isinstance(statement, Assign):
+                for target in statement.targets:
+                    if isinstance(target, MemberAccess) and is_this(target.object):
+                        found.add(target.name)
+    return found

@@ -1,0 +1,195 @@
+"""A state: what holds at one point of one path through a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .values import (
+    CERTAIN,
+    Closure,
+    ClassValue,
+    Const,
+    Generator,
+    Grad,
+    GuardValue,
+    Instance,
+    Items,
+    Method,
+    Modes,
+    Opaque,
+    Partial,
+    Plain,
+    Ref,
+    Table,
+    Tensor,
+    Thing,
+    Truth,
+    Value,
+)
+
+
+class State:
+    """Modes, variables and things of a path, with the conditions that it has taken. Mutable; `fork` for another path."""
+
+    __slots__ = ("choices", "doubts", "facts", "frames", "heap", "modes", "next", "opened", "scoped", "shielded")
+
+    def __init__(self) -> None:
+        self.modes = Modes()
+        self.opened: tuple[GuardValue, ...] = ()
+        """The guards that are open, outermost first."""
+        self.scoped: tuple[tuple[Modes, tuple[GuardValue, ...]], ...] = ()
+        """For each C++ guard that lives, outermost first: the modes that its destructor restores."""
+        self.frames: dict[int, dict[str, Value]] = {}
+        self.heap: dict[int, Thing] = {}
+        self.facts: dict[tuple[object, ...], bool] = {}
+        self.choices: frozenset[object] = frozenset()
+        """Conditions of which this path took one side where the other goes on as well."""
+        self.doubts: frozenset[str] = frozenset()
+        """Why what happens on this path is possible at most."""
+        self.shielded = 0
+        """How many blocks are open that expect a failure."""
+        self.next = CERTAIN + 1
+
+    def fork(self) -> State:
+        other = State.__new__(State)
+        other.modes, other.opened, other.scoped = self.modes, self.opened, self.scoped
+        other.frames = {number: dict(frame) for number, frame in self.frames.items()}
+        other.heap = dict(self.heap)
+        other.facts = dict(self.facts)
+        other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
+        return other
+
+    # -- things
+
+    def number(self) -> int:
+        self.next += 1
+        return self.next
+
+    def add(self, thing: Thing) -> Ref:
+        number = self.number()
+        self.heap[number] = thing
+        return Ref(number)
+
+    def opaque(self, name: str = "", **known: Any) -> Ref:
+        return self.add(Opaque(name, **known))
+
+    def plain(self) -> Plain:
+        return Plain(self.number())
+
+    def thing(self, value: Value | None) -> Thing | None:
+        return self.heap.get(value.number) if isinstance(value, Ref) else None
+
+    def tensor(self, value: Value | None) -> Tensor | None:
+        thing = self.thing(value)
+        return thing if isinstance(thing, Tensor) else None
+
+    def change(self, ref: Ref, **fields: Any) -> None:
+        self.heap[ref.number] = self.heap[ref.number]._replace(**fields)
+
+    def grad_of(self, value: Value) -> Grad:
+        """Which sources must require grad for the value to."""
+        thing = self.thing(value)
+        if isinstance(thing, Tensor):
+            return thing.grad
+        if isinstance(thing, Opaque) and thing.tensor is not False:
+            assert isinstance(value, Ref)
+            return frozenset((value.number,))
+        return frozenset()
+
+    # -- frames
+
+    def enter_frame(self, names: Iterable[tuple[str, Value]] = (), parent: int | None = None) -> int:
+        number = self.number()
+        self.frames[number] = dict(names)
+        if parent is not None:
+            self.frames[number]["<parent>"] = Plain(parent)
+        return number
+
+    def find(self, name: str, frame: int | None) -> tuple[int, Value] | None:
+        """The frame that binds a name, from this one outwards, and what it is bound to."""
+        while frame is not None and frame in self.frames:
+            names = self.frames[frame]
+            if name in names:
+                return frame, names[name]
+            outer = names.get("<parent>")
+            frame = outer.number if isinstance(outer, Plain) else None
+        return None
+
+    # -- comparing
+
+    def signature(self, live: Iterable[int]) -> tuple[object, ...]:
+        """What tells this state from another, the numbers of things and the ways in which they came about aside."""
+        numbers: dict[int, int] = {}
+        told: list[object] = [self.modes, self.doubts, self.shielded]
+        waiting: list[int] = []
+
+        def named(number: int) -> int:
+            found = numbers.get(number)
+            if found is None:
+                found = numbers[number] = len(numbers)
+                waiting.append(number)
+            return found
+
+        def tell(value: object) -> object:
+            if isinstance(value, Ref):
+                return ("ref", named(value.number))
+            if isinstance(value, Plain):
+                return ("plain", numbers.setdefault(value.number, len(numbers)))
+            if isinstance(value, Const):
+                return ("const", type(value.value).__name__, value.value)
+            if isinstance(value, Truth):
+                return ("truth", *map(tell, value.key), value.negated)
+            if isinstance(value, Closure):
+                return ("closure", id(value.body), tell(value.receiver), frame_of(value.frame), value.undecorated)
+            if isinstance(value, ClassValue):
+                return ("class", id(value.body))
+            if isinstance(value, Method):
+                return ("method", tell(value.receiver), value.name)
+            if isinstance(value, Partial):
+                return ("partial", tell(value.callee), *map(tell, value.arguments), *((n, tell(v)) for n, v in value.keywords))
+            if isinstance(value, tuple):
+                return tuple(map(tell, value))
+            return value
+
+        frames: dict[int, int] = {}
+        waiting_frames: list[int] = []
+
+        def frame_of(frame: int | None) -> int | None:
+            if frame is None or frame not in self.frames:
+                return None
+            if frame not in frames:
+                frames[frame] = len(frames)
+                waiting_frames.append(frame)
+            return frames[frame]
+
+        for frame in live:
+            frame_of(frame)
+        while waiting or waiting_frames:
+            while waiting_frames:
+                names = self.frames[waiting_frames.pop(0)]
+                for name, value in names.items():
+                    if name == "<parent>":
+                        told.append(frame_of(value.number) if isinstance(value, Plain) else None)
+                    else:
+                        told.append((name, tell(value)))
+            while waiting:
+                thing = self.heap.get(waiting.pop(0))
+                if isinstance(thing, Tensor):
+                    grad = tuple(sorted(numbers.get(source, -source) for source in thing.grad))
+                    hazards = tuple((hazard.kind, hazard.span) for hazard in thing.hazards)
+                    base = named(thing.base) if thing.base is not None else None
+                    told.append(("tensor", thing.inference, grad, hazards, base, thing.shown, bool(thing.unrecorded)))
+                elif isinstance(thing, Opaque):
+                    told.append(("opaque", thing.tensor, thing.module))
+                    told += [(name, tell(value)) for name, value in thing.attributes.items()]
+                elif isinstance(thing, Instance):
+                    told.append(("object", thing.kind, thing.name, thing.complete))
+                    told += [(name, tell(value)) for name, value in thing.attributes.items()]
+                elif isinstance(thing, Items):
+                    told.append(("items", thing.kind, tell(thing.values), tell(thing.rest)))
+                elif isinstance(thing, Table):
+                    told.append(("table", tell(thing.pairs), tell(thing.rest)))
+                elif isinstance(thing, Generator):
+                    told.append(("generator", tell(thing.closure), frame_of(thing.frame)))
+        return tuple(told)

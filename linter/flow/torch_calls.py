@@ -1,0 +1,653 @@
+"""What PyTorch's ops do to abstract tensors, by the rows of `torch_ops`.
+
+Reference: https://pytorch.org/docs/stable/notes/autograd.html and the inference mode RFC (pytorch/rfcs#17); the rules
+stand in one place each: what a new tensor is (`_result`), what saving does (`_hazards`), what writing does (`write`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from guardfix import torch_ops
+from guardfix.torch_ops import Op
+
+from ..facts.expressions import Expression, Operation
+from .events import EventKind
+from .guards_entered import opened_by, why_unrecorded
+from .paths import Place, Results
+from .state import State
+from .values import (
+    CERTAIN,
+    NONE,
+    NOT_REQUIRED,
+    REQUIRED,
+    Const,
+    Grad,
+    GuardValue,
+    Hazard,
+    Instance,
+    Items,
+    Opaque,
+    Plain,
+    Ref,
+    Step,
+    Tensor,
+    Truth,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+Keywords = Sequence[tuple[str, Value]]
+
+_COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
+_NEVER_THE_SAME = frozenset({"<", ">", "!="})
+
+
+# -- what values are
+
+
+def may_be_tensor(value: Value, state: State) -> bool:
+    thing = state.thing(value)
+    return isinstance(thing, Tensor) or (isinstance(thing, Opaque) and thing.tensor is not False)
+
+
+def is_tensor(value: Value, state: State) -> bool:
+    """Whether something shows that the value is a tensor."""
+    thing = state.thing(value)
+    return (isinstance(thing, Tensor) and thing.shown) or (isinstance(thing, Opaque) and thing.tensor is True)
+
+
+def called(value: Value, state: State, fallback: str = "") -> str:
+    """How messages call a value."""
+    thing = state.thing(value)
+    return (thing.name if isinstance(thing, (Tensor, Opaque)) else "") or fallback
+
+
+def is_inference(value: Value, state: State) -> bool | None:
+    thing = state.thing(value)
+    return thing.inference if isinstance(thing, Tensor) else None
+
+
+# -- making tensors
+
+
+def new_tensor(
+    state: State,
+    place: Place,
+    what: str,
+    *,
+    grad: Grad = NOT_REQUIRED,
+    hazards: tuple[Hazard, ...] = (),
+    presumed: str = "",
+    shown: bool = True,
+    open_: bool = False,
+    leaf: bool | None = None,
+    unrecorded: tuple[Step, ...] = (),
+) -> Ref:
+    """A tensor with a storage of its own: an inference tensor if and only if it is made in the mode."""
+    made: tuple[Step, ...] = ()
+    guard: GuardValue | None = None
+    if state.modes.inference is not False:
+        guard = opened_by(state, "inference")
+        opening = (Step(guard.path, guard.span, "inference mode begins"),) if guard is not None else ()
+        made = (*opening, *place.story, place.step(f"{what} makes an inference tensor"))
+    off = why_unrecorded(state) if unrecorded else None
+    return state.add(
+        Tensor(
+            state.modes.inference,
+            grad,
+            leaf if leaf is not None else not grad,
+            made,
+            guard,
+            hazards,
+            None,
+            presumed,
+            shown,
+            open_,
+            unrecorded,
+            off,
+        )
+    )
+
+
+def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = False) -> Ref:
+    """A tensor over another one's storage: of the same kind."""
+    thing = state.heap[source.number]
+    if isinstance(thing, Tensor):
+        base = thing.base if thing.base is not None else source.number
+        kept = thing.grad if grad is None else grad
+        return state.add(
+            thing._replace(grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, name="")
+        )
+    kept = state.grad_of(source) if grad is None else grad
+    return state.add(Tensor(None, kept, None, base=source.number if view else None))
+
+
+# -- an op
+
+
+def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -> tuple[int, dict[str, Value]] | None:
+    """The arguments of an overload by name, with how well they fit; None where they don't."""
+    positional = [argument for argument in row.arguments if not argument.keyword_only]
+    named = {argument.name: argument for argument in row.arguments}
+    bound: dict[str, Value] = {}
+    fit = 0
+    pairs = []
+    for index, value in enumerate(values):
+        if index < len(positional):
+            pairs.append((positional[index], value))
+        elif not positional or positional[-1].kind == "tensor":
+            return None
+    for name, value in keywords:
+        argument = named.get(name) or named.get({"input": "self", "dim": "dims", "axis": "dim"}.get(name, ""))
+        if argument is None:
+            if name == "out" or is_tensor(value, state):
+                return None
+            continue
+        pairs.append((argument, value))
+    for argument, value in pairs:
+        if argument.kind == "tensor":
+            thing = state.thing(value)
+            if isinstance(thing, Items) or (isinstance(thing, Instance)):
+                return None
+            if value == NONE and not argument.optional:
+                return None
+            fit += 3 if is_tensor(value, state) else 1 if may_be_tensor(value, state) else 0
+            if isinstance(value, (Const, Plain)) and value != NONE:
+                fit -= 1
+        elif is_tensor(value, state):
+            return None
+        elif argument.kind == "tensors":
+            thing = state.thing(value)
+            fit += 2 if isinstance(thing, (Items, Opaque)) else -2
+        else:
+            fit += 1 if isinstance(value, (Const, Plain)) else 0
+        bound[argument.name] = value
+    given = {argument.name for argument, _ in pairs}
+    if any(not a.optional and a.name not in given and a.kind in ("tensor", "tensors") for a in row.arguments):
+        return None
+    return fit, bound
+
+
+def _tensors(value: Value, state: State) -> list[Ref]:
+    """The tensors that an argument is or holds."""
+    thing = state.thing(value)
+    if isinstance(thing, Items):
+        inner = [*thing.values, *([thing.rest] if thing.rest is not None else [])]
+        return [one for item in inner for one in _tensors(item, state)]
+    if isinstance(value, Ref) and may_be_tensor(value, state):
+        return [value]
+    return []
+
+
+def apply(
+    machine: Machine,
+    rows: Sequence[Op],
+    values: Sequence[Value],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    name: str,
+    *,
+    shown: bool = True,
+) -> Results:
+    """What an op gives, and what it does to its arguments; nothing where it surely raises."""
+    fitting = [(found, row) for row in rows if (found := _bound(row, values, keywords, state)) is not None]
+    if not fitting:
+        return [(state, unknown_result(state, values, keywords))]
+    (_, bound), row = max(fitting, key=lambda pair: pair[0][0])
+    if shown:
+        for argument in row.arguments:
+            value = bound.get(argument.name)
+            thing = state.thing(value)
+            if argument.kind == "tensor" and isinstance(value, Ref) and isinstance(thing, Opaque):
+                state.change(value, tensor=True)
+    requires = dict(keywords).get("requires_grad")
+    hazards = _hazards(machine, row, bound, state, place, name)
+    if hazards is None:
+        return []
+    arguments = {key: _tensors(value, state) for key, value in bound.items()}
+    differentiable = set(row.differentiable) if row.probed or row.differentiable else set(arguments)
+    sources: Grad = frozenset().union(
+        *(state.grad_of(ref) for key, refs in arguments.items() if key in differentiable for ref in refs)
+    )
+    records = state.modes.records
+    inherited = tuple(h for refs in arguments.values() for ref in refs for h in _hazards_of(ref, state))
+    unrecorded: tuple[Step, ...] = ()
+    if records is False:
+        before = sources
+        sources, hazards = NOT_REQUIRED, ()
+        off = why_unrecorded(state)
+        if off is not None and (before or not arguments):
+            unrecorded = (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),)
+        inherited = ()
+    elif records is None:
+        if sources or hazards:
+            sources = sources | {state.number()}
+    lost = next((t for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.unrecorded), None)
+    if not unrecorded and lost is not None and not sources:
+        unrecorded = lost.unrecorded
+    for key in row.writes:
+        for ref in arguments.get(key, ()):
+            if not write(machine, ref, state, place, name):
+                return []
+            written = state.tensor(ref)
+            if written is not None and records is not False:
+                others = frozenset().union(
+                    *(state.grad_of(one) for k, refs in arguments.items() if k in differentiable for one in refs)
+                )
+                state.change(ref, grad=written.grad | others, hazards=_few((*written.hazards, *inherited, *hazards)))
+    presumed = next(
+        (t.presumed for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.presumed), ""
+    )
+    made = _result(row, arguments, state, place, name, sources, _few((*inherited, *hazards)), presumed, shown, unrecorded)
+    tensor = state.tensor(made)
+    if tensor is not None and lost is not None and tensor.off is None and tensor.unrecorded:
+        assert isinstance(made, Ref)
+        state.change(made, off=lost.off)
+    if isinstance(made, Ref) and requires is not None and tensor is not None:
+        truth = machine.truth(state, requires)
+        grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((made.number,))
+        state.change(made, grad=grad, leaf=True, unrecorded=())
+    return [(state, made)]
+
+
+def _few(hazards: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
+    return tuple(dict.fromkeys(hazards))[:6]
+
+
+def _hazards_of(ref: Ref, state: State) -> tuple[Hazard, ...]:
+    tensor = state.tensor(ref)
+    return tensor.hazards if tensor is not None else ()
+
+
+def _hazards(
+    machine: Machine, row: Op, bound: dict[str, Value], state: State, place: Place, name: str
+) -> tuple[Hazard, ...] | None:
+    """What saving inference tensors does; None where it raises now."""
+    if state.modes.records is False or not row.saves:
+        return ()
+    found = []
+    certain: Hazard | None = None
+    for saved, because in row.saves:
+        for ref in _tensors(bound.get(saved, NONE), state):
+            tensor = state.tensor(ref)
+            if tensor is None or tensor.inference is not True or not tensor.shown:
+                continue
+            if because == saved:
+                causes = [ref]
+            else:
+                causes = _tensors(bound.get(because, NONE), state)
+            for cause in causes:
+                if is_inference(cause, state) is True:
+                    continue  # of inference tensors alone nothing is recorded
+                grad = state.grad_of(cause)
+                if not grad:
+                    continue
+                hazard = saving(machine, ref, cause, grad, state, place, name)
+                found.append(hazard)
+                if CERTAIN in grad and state.modes.records:
+                    certain = hazard
+    if certain is not None:
+        machine_report(machine, certain, state, place)
+        return None
+    return tuple(found)
+
+
+def saving(
+    machine: Machine, ref: Ref, cause: Value, grad: Grad, state: State, place: Place, name: str
+) -> Hazard:
+    """What happens where an inference tensor is saved because something requires grad."""
+    tensor = state.tensor(ref)
+    assert tensor is not None
+    shown = called(ref, state)
+    because = called(cause, state)
+    subject = f"`{shown}`" if shown else "it"
+    step = place.step(f"`{name}` must save {subject} for the gradient of {f'`{because}`' if because else 'its operand'}")
+    return Hazard(
+        EventKind.INFERENCE_SAVED,
+        grad,
+        place.file.path,
+        place.span,
+        shown,
+        (*tensor.made, step),
+        tensor.guard,
+        name,
+        tensor.presumed,
+    )
+
+
+def machine_report(machine: Machine, hazard: Hazard, state: State, place: Place) -> None:
+    machine.report(
+        EventKind(hazard.kind),
+        state,
+        place,
+        variable=hazard.variable,
+        what=f"`{hazard.op}` must save it for backward",
+        steps=hazard.steps,
+        guard=hazard.guard,
+        presumed=hazard.presumed,
+        at=(hazard.path, hazard.span),
+    )
+
+
+def _result(
+    row: Op,
+    arguments: dict[str, list[Ref]],
+    state: State,
+    place: Place,
+    name: str,
+    grad: Grad,
+    hazards: tuple[Hazard, ...],
+    presumed: str,
+    shown: bool,
+    unrecorded: tuple[Step, ...],
+) -> Value:
+    def one(kind: str) -> Value:
+        kind, _, source = kind.partition(":")
+        refs = arguments.get(source, [])
+        if kind == "new":
+            return new_tensor(
+                state, place, f"`{name}`", grad=grad, hazards=hazards, presumed=presumed, shown=shown, unrecorded=unrecorded
+            )
+        if kind == "tensors":
+            inner = new_tensor(state, place, f"`{name}`", grad=grad, hazards=hazards, presumed=presumed, unrecorded=unrecorded)
+            return state.add(Items("()", (), inner))
+        if kind == "alias" and refs:
+            return refs[0]
+        if kind in ("view", "views") and refs:
+            made = alias(state, refs[0], grad=grad, view=True)
+            if unrecorded:
+                state.change(made, unrecorded=unrecorded, off=why_unrecorded(state))
+            return state.add(Items("()", (), made)) if kind == "views" else made
+        if kind == "maybe" and refs:
+            return _maybe(refs[0], state, place, name, grad, hazards, unrecorded)
+        if kind in ("number", "none"):
+            return state.plain() if kind == "number" else NONE
+        return state.opaque(tensor=None)
+
+    results = row.results or ("other",)
+    return one(results[0]) if len(results) == 1 else state.add(Items("()", tuple(map(one, results))))
+
+
+def _maybe(
+    source: Ref, state: State, place: Place, name: str, grad: Grad, hazards: tuple[Hazard, ...], unrecorded: tuple[Step, ...]
+) -> Ref:
+    """A new tensor, a view, or the argument itself: what can be told of all three."""
+    made = alias(state, source, grad=grad)
+    tensor = state.tensor(made)
+    assert tensor is not None
+    same = tensor.inference is state.modes.inference
+    state.change(
+        made,
+        inference=tensor.inference if same else None,
+        hazards=hazards if grad else (),
+        unrecorded=unrecorded or tensor.unrecorded,
+        off=why_unrecorded(state) if unrecorded else tensor.off,
+    )
+    return made
+
+
+def unknown_result(state: State, values: Sequence[Value], keywords: Keywords, origin: str = "") -> Ref:
+    """What an unknown function gives: anything, from any of its arguments."""
+    return state.opaque(origin=origin)
+
+
+# -- writing, requiring, differentiating
+
+
+def write(machine: Machine, ref: Ref, state: State, place: Place, name: str) -> bool:
+    """Write to a tensor; False where that raises."""
+    tensor = state.tensor(ref)
+    if tensor is None:
+        return True
+    if state.modes.records and tensor.leaf and CERTAIN in tensor.grad and tensor.inference is not True:
+        shown = called(ref, state)
+        machine.report(
+            EventKind.LEAF_WRITTEN,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` writes to it",
+            steps=(place.step(f"`{name}` writes to {f'`{shown}`' if shown else 'a leaf'}, which requires grad"),),
+            guard=None,
+        )
+        return False
+    if tensor.inference is True and state.modes.inference is False and not state.modes.below_view:
+        if not tensor.shown:
+            return True
+        shown = called(ref, state)
+        subject = f"`{shown}`" if shown else "it"
+        machine.report(
+            EventKind.INFERENCE_WRITTEN,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` changes it in place",
+            steps=(*tensor.made, place.step(f"`{name}` changes {subject} in place, outside the mode")),
+            guard=tensor.guard,
+            presumed=tensor.presumed,
+        )
+        return False
+    return True
+
+
+def require_grad(machine: Machine, ref: Ref, flag: Value, state: State, place: Place, name: str) -> bool:
+    """`requires_grad_(flag)`; False where that raises."""
+    truth = machine.truth(state, flag)
+    tensor = state.tensor(ref)
+    if tensor is None:
+        return True
+    if truth and tensor.inference is True and state.modes.inference is False and tensor.shown:
+        shown = called(ref, state)
+        subject = f"`{shown}`" if shown else "it"
+        machine.report(
+            EventKind.INFERENCE_REQUIRES_GRAD,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` makes it require grad",
+            steps=(*tensor.made, place.step(f"`{name}` makes {subject} require grad, outside the mode")),
+            guard=tensor.guard,
+            presumed=tensor.presumed,
+        )
+        return False
+    grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
+    state.change(ref, grad=grad, leaf=True)
+    return True
+
+
+def set_data(machine: Machine, ref: Ref, value: Value, state: State, place: Place) -> bool:
+    """`t.data = value`, `t.set_data(value)`: the tensor takes the kind of the value and keeps its own counter."""
+    tensor, given = state.tensor(ref), state.tensor(value)
+    if tensor is None or given is None:
+        return True
+    if given.inference is True and given.shown and tensor.inference is not True and CERTAIN in tensor.grad:
+        shown = called(ref, state)
+        machine.report(
+            EventKind.INFERENCE_DATA,
+            state,
+            place,
+            variable=shown,
+            what="it takes the data of an inference tensor, and isn't trained any more",
+            steps=(*given.made, place.step(f"{f'`{shown}`' if shown else 'a parameter'} takes its data")),
+            guard=given.guard,
+            presumed=given.presumed,
+        )
+    state.change(ref, inference=given.inference, made=given.made, guard=given.guard, presumed=given.presumed)
+    return True
+
+
+def differentiate(machine: Machine, value: Value, state: State, place: Place, name: str) -> bool:
+    """`backward()` and `autograd.grad` of a value; False where that surely raises."""
+    found = True
+    for ref in _tensors(value, state):
+        tensor = state.tensor(ref)
+        if tensor is None:
+            continue
+        shown = called(ref, state)
+        subject = f"`{shown}`" if shown else "what is differentiated"
+        covered = frozenset().union(*(hazard.sources for hazard in tensor.hazards)) if tensor.hazards else frozenset()
+        if tensor.hazards and CERTAIN not in tensor.grad and tensor.grad <= covered and tensor.shown:
+            for hazard in tensor.hazards:
+                machine_report(machine, hazard, state, place)
+            found = False
+        elif not tensor.grad and tensor.shown and tensor.unrecorded:
+            machine.report(
+                EventKind.NOT_RECORDED,
+                state,
+                place,
+                variable=shown,
+                what=f"`{name}` finds no graph",
+                steps=(*tensor.unrecorded, place.step(f"{subject} has no graph: `{name}` raises")),
+                guard=tensor.off,
+                presumed=tensor.presumed,
+            )
+            found = False
+        elif state.modes.inference and tensor.grad:
+            machine.report(
+                EventKind.BACKWARD_IN_INFERENCE,
+                state,
+                place,
+                variable=shown,
+                what="every `.grad` that it makes is an inference tensor",
+                steps=(place.step(f"`{name}` runs in inference mode"),),
+                guard=opened_by(state, "inference"),
+                presumed=tensor.presumed,
+            )
+    return found
+
+
+# -- operators
+
+
+def operator(machine: Machine, expression: Operation, values: list[Value], state: State, place: Place) -> Results:
+    """`a * b`, `-a`, `a < b`."""
+    symbol = expression.operator
+    if symbol in ("is", "is not", "in", "not in", "==", "!=") and len(values) == 2:
+        told = _identity(symbol, values[0], values[1], state)
+        if told is not None:
+            return [(state, told)]
+    if all(isinstance(value, Const) for value in values):
+        return [(state, _constant(symbol, values, state))]
+    if not any(may_be_tensor(value, state) for value in values) or any(
+        isinstance(value, Const) and isinstance(value.value, str) for value in values
+    ):
+        if symbol in _COMPARISONS and len(values) == 2:
+            return [(state, _compared(symbol, values[0], values[1]))]
+        if any(value == NONE for value in values):
+            return []  # None has no operators: the program doesn't come to this
+        things = [state.thing(value) for value in values]
+        if any(isinstance(thing, Items) for thing in things):
+            return [(state, state.add(Items("[]", (), state.opaque())))]
+        return [(state, state.plain())]
+    if any(value == NONE for value in values):
+        return []
+    shown = any(is_tensor(value, state) for value in values)
+    if symbol in _COMPARISONS and not shown:
+        return [(state, _compared(symbol, *values))] if len(values) == 2 else [(state, state.plain())]
+    rows = torch_ops.operator(symbol if len(values) == 2 else f"unary {symbol}")
+    if not rows:
+        return [(state, state.opaque())]
+    results = apply(machine, rows, values, (), state, place, symbol, shown=shown)
+    if not shown:
+        for after, result in results:
+            tensor = after.tensor(result)
+            operand = next((called(value, after) for value in values if may_be_tensor(value, after)), "")
+            if tensor is not None and isinstance(result, Ref) and not tensor.presumed:
+                after.change(result, presumed=f"if `{operand}` is a tensor" if operand else "if it is a tensor")
+    return results
+
+
+def _constant(symbol: str, values: list[Value], state: State) -> Value:
+    given = [value.value for value in values if isinstance(value, Const)]
+    try:
+        if len(given) == 2:
+            left, right = given
+            match symbol:
+                case "+":
+                    return Const(left + right)  # type: ignore[operator]
+                case "-":
+                    return Const(left - right)  # type: ignore[operator]
+                case "*":
+                    return Const(left * right) if not isinstance(left, str) else state.plain()  # type: ignore[operator]
+                case "<":
+                    return Const(left < right)  # type: ignore[operator]
+                case ">":
+                    return Const(left > right)  # type: ignore[operator]
+                case "<=":
+                    return Const(left <= right)  # type: ignore[operator]
+                case ">=":
+                    return Const(left >= right)  # type: ignore[operator]
+                case "==":
+                    return Const(left == right)
+                case "!=":
+                    return Const(left != right)
+        elif symbol == "-":
+            return Const(-given[0])  # type: ignore[operator]
+    except TypeError:
+        pass
+    return state.plain()
+
+
+def _identity(symbol: str, left: Value, right: Value, state: State) -> Value | None:
+    """`x is None`, `x == y` of the same value."""
+    negated = symbol in ("is not", "not in", "!=")
+    if symbol in ("in", "not in"):
+        return Truth(("in", left, right), negated)
+    if NONE in (left, right):
+        other = right if left == NONE else left
+        if other == NONE:
+            return Const(not negated)
+        thing = state.thing(other)
+        if isinstance(other, Plain) or (isinstance(other, Ref) and not isinstance(thing, Opaque)) or isinstance(other, Const):
+            return Const(negated)
+        if isinstance(other, Ref):
+            return Truth(("none", other), negated)
+        return Const(negated)
+    if symbol in ("is", "is not"):
+        return Const(not negated) if left == right else Truth(("is", left, right), negated)
+    if left == right and not may_be_tensor(left, state):
+        return Const(not negated)
+    return None
+
+
+def _compared(symbol: str, left: Value, right: Value) -> Value:
+    if left == right:
+        return Const(symbol not in _NEVER_THE_SAME)
+    negated = symbol in (">=", "<=", "!=")
+    plain = {">=": "<", "<=": ">", "!=": "=="}.get(symbol, symbol)
+    return Truth((plain, left, right), negated)
+
+
+def augmented(
+    machine: Machine, symbol: str, old: Value, given: Value, state: State, place: Place, name: str
+) -> Results:
+    """`old += given`: in place where it is a tensor."""
+    thing = state.thing(old)
+    if isinstance(thing, Items):
+        more = state.thing(given)
+        extended = Items(thing.kind, (*thing.values, *(more.values if isinstance(more, Items) else ())), thing.rest)
+        assert isinstance(old, Ref)
+        state.heap[old.number] = extended if isinstance(more, Items) else thing._replace(rest=thing.rest or state.opaque())
+        return [(state, old)]
+    if isinstance(thing, Tensor):
+        if thing.open and not thing.shown:
+            return [(state, old)]
+        rows = torch_ops.operator(symbol)
+        if not rows:
+            return [(state, old)]
+        return apply(machine, rows, (old, given), (), state, place, symbol, shown=thing.shown)
+    if isinstance(thing, Opaque):
+        if thing.tensor is True:
+            return [(state, old)]
+        return [(state, old if is_tensor(given, state) is False else state.opaque(thing.name))]
+    plain = Operation(symbol.removesuffix("="), ())
+    return operator(machine, plain, [old, given], state, place)
+
+
+def written_name(expression: Expression | None) -> str:
+    return str(expression) if expression is not None else ""

@@ -1,0 +1,247 @@
+"""What an expression is worth: values, and the things in the heap that some of them refer to.
+
+Values are small, immutable and hashable, so that a condition over them can be looked up. What can change (a tensor's
+kind, an object's attributes, a list's elements) stands in the heap of a state, under the number of a `Ref`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TypeVar
+
+from msgspec import Struct
+
+from ..facts import Span
+from ..facts.statements import Body
+from ..named_tuples import NamedTuple
+
+Grad = frozenset[int]
+"""Which sources must require grad for a tensor to: `CERTAIN`, or the numbers of unknown things; empty for none."""
+CERTAIN = 0
+REQUIRED: Grad = frozenset((CERTAIN,))
+NOT_REQUIRED: Grad = frozenset()
+
+
+class Step(NamedTuple):
+    """One step of a story: what happens at a place, in words."""
+
+    path: str
+    span: Span
+    message: str
+
+
+# -- values
+
+
+class Ref(NamedTuple):
+    """A thing in the heap."""
+
+    number: int
+
+
+class Const(Struct, frozen=True):
+    """A value that is known."""
+
+    value: object
+
+
+NONE = Const(None)
+
+
+class Plain(NamedTuple):
+    """An unknown number, string or other value in which no tensor can be; the same number is the same value."""
+
+    number: int
+
+
+class Truth(NamedTuple):
+    """What a condition over unknown values comes to; the same condition comes to the same."""
+
+    key: tuple[object, ...]
+    negated: bool = False
+
+
+class Name(NamedTuple):
+    """What an imported name stands for: `torch.mul`, `os.path`."""
+
+    path: tuple[str, ...]
+
+    @property
+    def dotted(self) -> str:
+        return ".".join(self.path)
+
+
+class Closure(Struct, frozen=True, eq=False):
+    """A function of the program, with the frames in which it was made."""
+
+    body: Body
+    program: object
+    """The file that it stands in (`program.File`)."""
+    frame: int | None
+    receiver: Value | None = None
+    owner: ClassValue | None = None
+    """The class whose method it is."""
+    guards: tuple[GuardValue, ...] = ()
+    """What decorates it, outermost first."""
+    undecorated: bool = False
+    """Its decorators have been applied."""
+    unknown: bool = False
+    """Something unknown decorates it: what a call of it does isn't known."""
+
+
+class ClassValue(Struct, frozen=True, eq=False):
+    """A class of the program."""
+
+    body: Body
+    program: object
+    frame: int | None
+
+
+class Method(NamedTuple):
+    """A method of a thing that isn't the program's own: `t.add_`, `optimizer.step`."""
+
+    receiver: Value
+    name: str
+
+
+class Partial(Struct, frozen=True, eq=False):
+    """A callable with some of its arguments: `functools.partial`, `std::bind`."""
+
+    callee: Value
+    arguments: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+class GuardValue(NamedTuple):
+    """A guard that could be entered: a `with` item, a decorator, an object of a guard's class."""
+
+    name: str
+    sets: tuple[tuple[str, bool | None], ...]
+    """The fields of `Modes` that it sets; None where it isn't known to what."""
+    path: str
+    span: Span
+
+
+class NullContext(NamedTuple):
+    """`nullcontext()`, and other context managers that do nothing to the mode; `value` is what `as` gets."""
+
+    value: Value | None = None
+
+
+Value = (
+    Ref | Const | Plain | Truth | Name | Closure | ClassValue | Method | Partial | GuardValue | NullContext
+)
+
+
+# -- things
+
+
+class Hazard(NamedTuple):
+    """A tensor was made by an op that raises if some source requires grad, and otherwise records nothing."""
+
+    kind: str
+    sources: Grad
+    path: str
+    span: Span
+    variable: str
+    steps: tuple[Step, ...]
+    guard: GuardValue | None
+    op: str
+    presumed: str
+
+
+class Opaque(NamedTuple):
+    """Anything: nothing is known of it but what was seen of it."""
+
+    name: str
+    """As the program names it, for messages and for what names tell."""
+    tensor: bool | None = None
+    """Whether it is a tensor."""
+    module: bool = False
+    """It is used as a module is."""
+    attributes: Mapping[str, Value] = MappingProxyType({})
+    origin: str = ""
+    """The unknown function that gave it."""
+
+
+class Tensor(NamedTuple):
+    inference: bool | None
+    """Whether it is an inference tensor."""
+    grad: Grad
+    leaf: bool | None = None
+    made: tuple[Step, ...] = ()
+    """How it came about: the guard that was open, and what made it."""
+    guard: GuardValue | None = None
+    """The guard under which it was made, where that decides its kind."""
+    hazards: tuple[Hazard, ...] = ()
+    base: int | None = None
+    """What it is a view of."""
+    presumed: str = ""
+    """What was presumed when it was made: "if `model` returns a new tensor"."""
+    shown: bool = True
+    """Something shows that it is a tensor and no number."""
+    open: bool = False
+    """It may be an object or a list that holds tensors of its kind: what a model gave back."""
+    unrecorded: tuple[Step, ...] = ()
+    """Why it has no graph although what it was made of may require grad."""
+    off: GuardValue | None = None
+    """The guard that had switched recording off then."""
+    name: str = ""
+    """As the program names it."""
+
+
+class Instance(NamedTuple):
+    """An object of a class of the program, or of a library class that is known."""
+
+    kind: str
+    """`object`, `module`, `function`, `layer`, `context`, `thread`, `optimizer`, `stack`, `lock` …"""
+    name: str
+    cls: ClassValue | None = None
+    attributes: Mapping[str, Value] = MappingProxyType({})
+    complete: bool = True
+    """An attribute that isn't in `attributes` isn't there; False where the object came from elsewhere."""
+
+
+class Items(NamedTuple):
+    """A list, tuple, set, vector: its elements, or one that stands for all."""
+
+    kind: str
+    values: tuple[Value, ...]
+    rest: Value | None = None
+    """What further elements are; None where there are none."""
+
+
+class Table(NamedTuple):
+    """A dict or a map."""
+
+    pairs: tuple[tuple[Value, Value], ...]
+    rest: Value | None = None
+
+
+class Generator(NamedTuple):
+    """What a generator function gives: its body runs where it is stepped."""
+
+    closure: Closure
+    frame: int
+
+
+Thing = Opaque | Tensor | Instance | Items | Table | Generator
+AnyThing = TypeVar("AnyThing", bound=Thing)
+
+
+class Modes(NamedTuple):
+    """What this thread records: PyTorch's thread-local state. None where it isn't known."""
+
+    grad: bool | None = True
+    inference: bool | None = False
+    below_autograd: bool | None = False
+    below_view: bool | None = False
+
+    @property
+    def records(self) -> bool | None:
+        """Whether autograd records what is computed."""
+        if self.grad is False or self.inference or self.below_autograd or self.below_view:
+            return False
+        unknown = None in (self.grad, self.inference, self.below_autograd, self.below_view)
+        return None if unknown else True
