@@ -177,6 +177,8 @@ class LambdaExpression(ExpressionNode, frozen=True):
     """Its beginning, for display."""
     mentioned: tuple[str, ...] = ()
     """The identifiers in that text."""
+    body: int | None = None
+    """Which of the `inner` bodies of the body around it; None where it was not read for statements."""
 
     def __str__(self) -> str:
         return self.text

@@ -68,7 +68,6 @@ _OPERATIONS = (
     "unary_expression",
     "pointer_expression",
     "update_expression",
-    "co_await_expression",
     "delete_expression",
     "binary_expression",
     "assignment_expression",
@@ -98,12 +97,12 @@ class ExpressionReader:
         known = self._known.get(key)
         if known is not None:
             return known
-        reader = _READERS.get(node.type)
+        reader = READERS.get(node.type)
         if reader is None:
-            return self._other(node)
+            return self.other(node)
         if depth == 0:
             self._cut = True
-            return self._other(node)
+            return self.other(node)
         outer, self._cut = self._cut, False
         found = reader(self, node, depth - 1)
         if not self._cut:
@@ -129,7 +128,7 @@ class ExpressionReader:
         start, end = node.start_byte + self._shift, node.end_byte + self._shift
         return squeeze(self._text[start : min(end, start + 2 * MAX_TEXT)])[:MAX_TEXT]
 
-    def _other(self, node: Node) -> Expression:
+    def other(self, node: Node) -> Expression:
         written = self._written(node)
         return OtherExpression(written, tuple(dict.fromkeys(_WORD.findall(written))))
 
@@ -158,7 +157,7 @@ class ExpressionReader:
         last = self.read(name, depth) if name is not None else None
         first = self.read(scope, depth) if scope is not None else None
         if not isinstance(last, NamePath) or not isinstance(first, (NamePath, type(None))):
-            return self._other(node)
+            return self.other(node)
         if first is None:
             return NamePath(last.parts, last.template_arguments, last.scope, absolute=True)
         return _joined(first, last)
@@ -166,11 +165,11 @@ class ExpressionReader:
     def _template(self, node: Node, depth: int) -> Expression:
         name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
         if name is None or arguments is None:
-            return self._other(node)
+            return self.other(node)
         return NamePath((self._written(name),), self._items(arguments, depth))
 
     def _inner(self, node: Node, depth: int) -> Expression:
-        return self.read(node.named_children[0], depth) if node.named_children else self._other(node)
+        return self.read(node.named_children[0], depth) if node.named_children else self.other(node)
 
     def _member(self, node: Node, depth: int) -> Expression:
         children = node.children
@@ -182,11 +181,11 @@ class ExpressionReader:
         else:  # a comment between them
             object_, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
             if object_ is None or field is None:
-                return self._other(node)
+                return self.other(node)
             arrow = self._between(object_, field)
         name = self.read(field, depth)
         if not isinstance(name, NamePath):
-            return self._other(node)
+            return self.other(node)
         return MemberAccess(self.read(object_, depth), name.parts[-1], arrow, name.template_arguments)
 
     def _between(self, left: Node, right: Node) -> str:
@@ -202,7 +201,7 @@ class ExpressionReader:
         else:
             callee, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if callee is None or arguments is None:
-            return self._other(node)
+            return self.other(node)
         return CallExpression(self.read(callee, depth), self._items(arguments, depth))
 
     def _items(self, node: Node, depth: int) -> tuple[Expression, ...]:
@@ -224,7 +223,7 @@ class ExpressionReader:
     def _subscript(self, node: Node, depth: int) -> Expression:
         object_, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         if object_ is None or indices is None:
-            return self._other(node)
+            return self.other(node)
         return Subscript(self.read(object_, depth), self._items(indices, depth))
 
     def _list(self, node: Node, depth: int) -> Expression:
@@ -241,34 +240,39 @@ class ExpressionReader:
         if len(operands) == 2:
             return Operation(self._between(*operands), tuple(self.read(operand, depth) for operand in operands))
         if len(operands) != 1:
-            return self._other(node)
+            return self.other(node)
         before = self._text[node.start_byte + self._shift : operands[0].start_byte + self._shift].strip()
         after = self._text[operands[0].end_byte + self._shift : node.end_byte + self._shift].strip()
         operator = squeeze(before or after)
         return Operation(operator, (self.read(operands[0], depth),), postfix=not before)
 
+    def _await(self, node: Node, depth: int) -> Expression:
+        """`co_await x`, by the name that it has in Python."""
+        inside = [child for child in node.named_children if child.type != "comment"]
+        return Operation("await", (self.read(inside[-1], depth),)) if inside else self.other(node)
+
     def _conditional(self, node: Node, depth: int) -> Expression:
         parts = [node.child_by_field_name(field) for field in ("condition", "consequence", "alternative")]
         if any(part is None for part in parts):
-            return self._other(node)
+            return self.other(node)
         return Operation("?:", tuple(self.read(part, depth) for part in parts if part is not None))
 
     def _new(self, node: Node, depth: int) -> Expression:
         type_, arguments = node.child_by_field_name("type"), node.child_by_field_name("arguments")
         if type_ is None:
-            return self._other(node)
+            return self.other(node)
         return NewExpression(self.read(type_, depth), self.read(arguments, depth) if arguments is not None else None)
 
     def _construction(self, node: Node, depth: int) -> Expression:
         type_, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         if type_ is None or value is None:
-            return self._other(node)
+            return self.other(node)
         return Construction(self.read(type_, depth), self.read(value, depth))
 
     def _cast(self, node: Node, depth: int) -> Expression:
         type_, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         if type_ is None or value is None:
-            return self._other(node)
+            return self.other(node)
         return CastExpression(self.read(type_, depth), self.read(value, depth))
 
     def _described_type(self, node: Node, depth: int) -> Expression:
@@ -282,7 +286,7 @@ class ExpressionReader:
             "abstract_reference_declarator",
         )
         if type_ is None or not plain:
-            return self._other(node)
+            return self.other(node)
         constant = any(child.type == "type_qualifier" and child.text == b"const" for child in children)
         marks = "".join(mark for mark in self._bytes(declarator).decode() if mark in "&*") if declarator else ""
         return TypeName(self.read(type_, depth), constant, marks)
@@ -291,7 +295,7 @@ class ExpressionReader:
         """`x * y` of `at::Tensor z(x * y);`, which the grammar takes for a function with a parameter `y`."""
         type_, declarator = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         if type_ is None or len(node.named_children) > 1 + (declarator is not None):
-            return self._other(node)
+            return self.other(node)
         if declarator is None:
             return self.read(type_, depth)
         if declarator.type == "abstract_function_declarator" and (given := declarator.named_children):
@@ -301,17 +305,18 @@ class ExpressionReader:
             operator = self._text[declarator.start_byte + self._shift : inner[0].start_byte + self._shift]
             left, right = self.read(type_, depth), self.read(inner[0], depth)
             return Operation(operator.decode("utf-8", "replace").strip(), (left, right))
-        return self._other(node)
+        return self.other(node)
 
 
 _Reader = Callable[[ExpressionReader, "Node", int], Expression]
-_READERS: dict[str, _Reader] = {
+READERS: dict[str, _Reader] = {
     "comment": ExpressionReader._comment,
     "qualified_identifier": ExpressionReader._qualified,
     "field_expression": ExpressionReader._member,
     "call_expression": ExpressionReader._call,
     "subscript_expression": ExpressionReader._subscript,
     "lambda_expression": ExpressionReader._lambda,
+    "co_await_expression": ExpressionReader._await,
     "conditional_expression": ExpressionReader._conditional,
     "new_expression": ExpressionReader._new,
     "compound_literal_expression": ExpressionReader._construction,
@@ -328,7 +333,7 @@ for _reader, _kinds in (
     (ExpressionReader._list, _LISTS),
     (ExpressionReader._operation, _OPERATIONS),
 ):
-    _READERS |= dict.fromkeys(_kinds, _reader)
+    READERS |= dict.fromkeys(_kinds, _reader)
 
 
 def _joined(scope: NamePath, name: NamePath) -> NamePath:

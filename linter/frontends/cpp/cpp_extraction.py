@@ -22,6 +22,7 @@ from ...named_tuples import NamedTuple
 from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
 from .conditionals import find_conditionals
+from .cpp_bodies import find_bodies
 from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_plain_lines
 from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
 from .dead_branches import dead_branches
@@ -114,6 +115,7 @@ def extract_cpp(
         intents=declared.intents,
         line_starts=source.line_starts,
         linked=True,
+        bodies=find_bodies(reading, uses, named, dead),
     )
 
 

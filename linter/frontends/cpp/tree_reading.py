@@ -46,13 +46,17 @@ class Reading:
         self.macro = macro
         self.expressions = ExpressionReader(text, shift)
         self.functions: list[Function] = []
+        self.function_nodes: list[Node] = []
         self.classes: list[Class] = []
+        self.class_nodes: list[Node] = []
         self.calls: list[Call] = []
         self.assignments: list[Assignment] = []
         self.returns: list[Return] = []
         self.deletes: list[Expression] = []
         self.aliases: list[Alias] = []
         self.macros: list[Macro] = []
+        self.outer_declarations: list[Node] = []
+        """Those that stand in no function."""
         self.initializers: dict[str, list[Node]] = defaultdict(list)
         """By member, the arguments of constructors' initialisers."""
         self.names: dict[str, tuple[Span, tuple[Span, ...]]] = {}
@@ -140,6 +144,7 @@ class Reading:
             bases = next((child for child in node.children if child.type == "base_class_clause"), None)
             plain = re.sub(r"<.*", "", written)
             members, methods = self._members(body, written) if body is not None else ((), False)
+            self.class_nodes.append(node)
             self.classes.append(
                 Class(
                     plain,
@@ -171,7 +176,7 @@ class Reading:
                     methods = True
                 elif kind is not None and declarator is not None:
                     declared = declared_by(declarator)
-                    type_ = self.expressions.type_of(kind, self._is_constant(child, kind, declarator), declared.marks)
+                    type_ = self.expressions.type_of(kind, self.is_constant(child, kind, declarator), declared.marks)
                     own_name = self.written(declared.name) if declared.name is not None else ""
                     members.append(Member(type_, own_name, self.span(child)))
         return tuple(members), methods
@@ -188,6 +193,7 @@ class Reading:
             parent = stack[-1] if stack else None
             build = self._lambda if node.type == "lambda_expression" else self._function
             self.functions.append(build(node, body, parent))
+            self.function_nodes.append(node)
             self._starts.append(span.start)
             stack.append(len(self.functions) - 1)
 
@@ -205,7 +211,7 @@ class Reading:
         if returns is not None:
             # `Tensor &` and `Tensor*`: the reference belongs to the declarator in the grammar.
             marks = marks_before(node.child_by_field_name("declarator"))
-            returned = self.expressions.type_of(returns, self._is_constant(node, returns, declarator), marks)
+            returned = self.expressions.type_of(returns, self.is_constant(node, returns, declarator), marks)
         span = self.span(node)
         return Function(
             name=(path_of(written) or ("",))[-1],
@@ -266,7 +272,7 @@ class Reading:
             if kind is not None:
                 declarator = child.child_by_field_name("declarator")
                 declared = declared_by(declarator)
-                constant = self._is_constant(child, kind, declarator)
+                constant = self.is_constant(child, kind, declarator)
                 type_ = self.expressions.type_of(kind, constant, declared.marks)
                 found.append(Parameter(type_, self.written(declared.name) if declared.name is not None else ""))
         return tuple(found)
@@ -299,6 +305,8 @@ class Reading:
                 kind = node.parent.child_by_field_name("type") if node.parent is not None else None
                 self._add_assignment(node, left, right, True, "=", kind)
         for node in captures.get("declaration", ()):
+            if self.function_at(node.start_byte + self.shift) is None:
+                self.outer_declarations.append(node)
             kind = node.child_by_field_name("type")
             in_body = node.parent is not None and node.parent.type == "compound_statement"
             for declarator in node.children_by_field_name("declarator"):
@@ -319,7 +327,7 @@ class Reading:
         type_ = None
         if kind is not None:
             declaration = node if node.type == "declaration" else node.parent
-            constant = declaration is not None and self._is_constant(declaration, kind, left)
+            constant = declaration is not None and self.is_constant(declaration, kind, left)
             declared = declared_by(left)
             type_ = read.type_of(kind, constant, declared.marks)
             left = declared.name or left
@@ -378,7 +386,7 @@ class Reading:
                 opened = read(target)
                 self.aliases.append(Alias("" if keyword else last_name(opened), opened, self.span(node), kind))
 
-    def _is_constant(self, declaration: Node, type_: Node, declarator: Node | None) -> bool:
+    def is_constant(self, declaration: Node, type_: Node, declarator: Node | None) -> bool:
         """Whether `const` stands beside the type, in front of it or behind."""
         before = self.text[declaration.start_byte + self.shift : type_.start_byte + self.shift]
         if b"const" in before and _CONST.search(before) is not None:
