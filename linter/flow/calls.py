@@ -178,6 +178,10 @@ def bases_of(machine: Machine, cls: ClassValue, state: State) -> Iterator[ClassV
     for base in cls.body.bases:
         if isinstance(base, KeywordArgument):
             continue
+        if cls.program.language != "python":  # type: ignore[attr-defined]
+            path = cpp_values._type_path(base)
+            yield cpp_values.class_named(machine, path.path, Place(cls.program, cls.body, 0, cls.body.header)) or Name(path.path) if path else None  # type: ignore[arg-type]
+            continue
         place = Place(cls.program, cls.body, cls.frame if cls.frame is not None else -10**9, cls.body.header)  # type: ignore[arg-type]
         if place.frame not in state.frames:
             yield None
@@ -207,6 +211,8 @@ def find_method(machine: Machine, cls: ClassValue, name: str, state: State) -> C
 
 
 def find_in_class(machine: Machine, cls: ClassValue, name: str, state: State) -> Value | None:
+    if cls.program.language != "python":  # type: ignore[attr-defined]
+        return cpp_values.method_of(machine, cls, name)
     for one in ancestry(machine, cls, state):
         if isinstance(one, ClassValue) and one.frame is not None and one.frame in state.frames:
             found = state.frames[one.frame].get(name)
@@ -283,7 +289,7 @@ def call_closure(
         return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))]
     if closure.unknown:
         return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))]
-    if closure.receiver is not None and not is_static(closure):
+    if closure.receiver is not None and not is_static(closure) and closure.program.language == "python":  # type: ignore[attr-defined]
         arguments = (closure.receiver, *arguments)
     machine.called.setdefault(id(body), []).append(state.modes == Modes())
     parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
@@ -294,7 +300,9 @@ def call_closure(
     state.frames[frame].update(bound_arguments(body, arguments, keywords, machine, state, inside))
     if closure.owner is not None:
         state.frames[frame]["<class>"] = closure.owner
-        if arguments:
+        if closure.receiver is not None:
+            state.frames[frame]["<self>"] = closure.receiver
+        elif arguments:
             state.frames[frame]["<self>"] = arguments[0]
     if body.is_generator:
         return [(state, state.add(Generator(closure, frame)))]
@@ -363,9 +371,9 @@ def call_root(machine: Machine, closure: Closure, state: State, file: File) -> N
         thing = state.thing(value)
         if isinstance(thing, Opaque) and isinstance(value, Ref) and thing.tensor is None:
             state.change(value, tensor=True)
-    if closure.owner is not None and body.parameters and not is_static(closure):
+    if closure.owner is not None and not is_static(closure):
         receiver = closure.receiver
-        if receiver is not None:
+        if receiver is not None and body.parameters and file.language == "python":
             names[body.parameters[0].name] = receiver
         names["<class>"] = closure.owner
     if closure.receiver is not None:
@@ -507,7 +515,7 @@ def call(machine: Machine, expression: CallExpression, state: State, place: Plac
             shown = torch_calls.written_name(callee.object)
             found += call_method(machine, first, callee.name, flat, keywords, after, place, shown)
         else:
-            found += call_value(machine, first, flat, keywords, after, place, torch_calls.written_name(callee))
+            found += call_value(machine, first, flat, keywords, after, place, torch_calls.written_name(callee), callee)
     return found
 
 
@@ -541,6 +549,7 @@ def call_value(
     state: State,
     place: Place,
     shown: str,
+    written: Expression | None = None,
 ) -> Results:
     """Call a value."""
     if isinstance(callee, Closure):
@@ -548,7 +557,7 @@ def call_value(
     if isinstance(callee, ClassValue):
         return construct_class(machine, callee, arguments, keywords, state, place)
     if isinstance(callee, Name):
-        return library.call_name(machine, callee, arguments, keywords, state, place)
+        return library.call_name(machine, callee, arguments, keywords, state, place, written)
     if isinstance(callee, Method) and isinstance(callee.receiver, ClassValue):
         return library.call_class_method(machine, callee.receiver, callee.name, arguments, state, place)
     if isinstance(callee, Method):
@@ -638,6 +647,8 @@ def construct_class(
     machine: Machine, cls: ClassValue, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
 ) -> Results:
     """Make an object of a class of the program."""
+    if cls.program.language != "python":  # type: ignore[attr-defined]
+        return cpp_values.construct_class(machine, cls, arguments, state, place)
     ref = instance_of(machine, cls, state, complete=True)
     initialiser = find_method(machine, cls, "__init__", state)
     if initialiser is None:

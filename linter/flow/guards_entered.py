@@ -85,11 +85,7 @@ def why_unrecorded(state: State) -> GuardValue | None:
 def run_block(machine: Machine, statement: Block, state: State, place: Place) -> list[Outcome]:
     """A `with` statement or a C++ block."""
     if not statement.items:
-        depth = len(state.scoped)
-        outcomes = machine.run(statement.block, state, place)
-        for outcome in outcomes:
-            leave_scope(outcome.state, depth)
-        return outcomes
+        return machine.run(statement.block, state, place)
     return _enter(machine, statement, 0, state, place)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from guardfix import torch_ops
 
-from ..facts.expressions import CallExpression, LambdaExpression, MemberAccess, NamePath, is_named
-from . import calls, torch_calls
+from ..facts.expressions import CallExpression, Expression, LambdaExpression, MemberAccess, NamePath, is_named
+from . import calls, cpp_values, torch_calls
 from .events import EventKind
 from .guards_entered import guard_of, made_guard, opened_by, set_modes, why_unrecorded
 from .paths import Place, Results
@@ -168,9 +168,17 @@ def _super_call(
 
 
 def call_name(
-    machine: Machine, name: Name, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
+    machine: Machine,
+    name: Name,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    written: Expression | None = None,
 ) -> Results:
     """Call what an imported name stands for."""
+    if place.file.language != "python":
+        return _call_cpp_name(machine, name, arguments, state, place, written or NamePath(name.path))
     guard = guard_of(name, place.file.language)
     if guard is not None:
         return call_guard(machine, guard, arguments, keywords, state, place)
@@ -200,6 +208,25 @@ def call_name(
     if is_model_name(last) and False:
         return []
     return [(calls.unknown_call(state, values), state.opaque(origin=name.dotted))]
+
+
+def _call_cpp_name(
+    machine: Machine, name: Name, arguments: tuple[Value, ...], state: State, place: Place, written: Expression
+) -> Results:
+    if guard_of(name, "cpp") is not None:
+        return [(state, state.plain())]  # a temporary: it is gone at the end of the expression
+    known = cpp_values.call_name(machine, name, arguments, state, place, written)
+    if known is not None:
+        return known
+    path = name.path
+    rows = torch_ops.cpp("::".join(path))
+    if rows:
+        return torch_calls.apply(machine, rows, arguments, (), state, place, path[-1])
+    if path[0] in ("torch", "at", "c10"):
+        return _torch(machine, Name(("torch", *path[1:])), arguments, (), state, place)
+    if path[0] == "std":
+        return [(state, state.opaque(origin="::".join(path)))]
+    return [(calls.unknown_call(state, arguments), state.opaque(origin="::".join(path)))]
 
 
 def call_guard(
@@ -536,6 +563,8 @@ def call_instance_method(
             static = calls.is_static(method)
             bound = method if static else calls._with(method, receiver=ref)
             return calls.call_closure(machine, bound, arguments, keywords, state, place)
+    if name in ("get", "ptr", "value", "operator*") and not arguments and place.file.language != "python":
+        return [(state, ref)]
     if name in thing.attributes:
         return calls.call_value(
             machine, thing.attributes[name], arguments, keywords, state, place, f"{shown}.{name}"
@@ -560,9 +589,15 @@ def call_instance_method(
         if name in ("parameters", "buffers"):
             known = parameters_of(ref, state)
             return [(state, state.add(Items("[]", tuple(known))) if known is not None else state.opaque(name))]
+        if name == "register_module" and len(arguments) >= 2:
+            return [(state, arguments[1])]
         if name in ("register_buffer", "register_parameter") and len(arguments) >= 2 and isinstance(arguments[0], Const):
-            going = calls.set_attribute(machine, ref, str(arguments[0].value), arguments[1], state, place, shown)
-            return [(one, NONE) for one in going]
+            given = arguments[1]
+            if name == "register_parameter" and isinstance(given, Ref) and state.tensor(given) is not None:
+                if not torch_calls.require_grad(machine, given, Const(True), state, place, name):
+                    return []
+            going = calls.set_attribute(machine, ref, str(arguments[0].value), given, state, place, shown)
+            return [(one, given) for one in going]
         if name in ("zero_grad", "named_parameters", "state_dict", "modules", "children", "named_modules", "extra_repr"):
             return [(state, state.opaque(name, tensor=False))]
         if name == "load_state_dict":
@@ -592,6 +627,10 @@ def call_instance_method(
                 after.modes, after.opened = modes, opened
             return results
         return [(state, NONE)]
+    if thing.kind == "options":
+        if name == "requires_grad":
+            state.change(ref, attributes={"requires_grad": arguments[0] if arguments else Const(True)})
+        return [(state, ref)]
     if thing.kind == "context":  # `ctx` of an autograd.Function
         return [(state, state.opaque(name))]
     values = (*arguments, *(value for _, value in keywords))
@@ -657,6 +696,8 @@ def instance_attribute(
             return [(state, bound)]
         if found is not None:
             return [(state, found)]
+        if place.file.language != "python":
+            return [(state, cpp_values.member_of(machine, holder, thing, name, state, place))]
     if thing.kind == "module" and name == "training":
         value: Value = Truth(("training", holder))
     elif thing.kind == "context" and name in ("saved_tensors", "saved_variables"):
@@ -689,7 +730,7 @@ def call_tensor_method(
     if name == "backward":
         done = torch_calls.differentiate(machine, ref, state, place, "backward")
         return [(state, NONE)] if done else []
-    if name == "requires_grad_":
+    if name in ("requires_grad_", "set_requires_grad"):
         flag = arguments[0] if arguments else dict(keywords).get("requires_grad", Const(True))
         return [(state, ref)] if torch_calls.require_grad(machine, ref, flag, state, place, name) else []
     if name == "is_inference":

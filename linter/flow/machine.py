@@ -253,7 +253,14 @@ class Machine:
     # -- statements
 
     def run(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
-        """What becomes of a state that runs statements one after the other."""
+        """What becomes of a state that runs a block; guards that C++ declares in it end with it."""
+        depth = len(state.scoped)
+        outcomes = self._run_all(statements, state, place)
+        for outcome in outcomes:
+            guards_entered.leave_scope(outcome.state, depth)
+        return outcomes
+
+    def _run_all(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
         going, ended = [state], []
         for statement in statements:
             if not going:

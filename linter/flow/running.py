@@ -8,7 +8,7 @@ from ..facts import Facts
 from ..facts.expressions import MemberAccess, is_this
 from ..facts.statement_walk import statements_in
 from ..facts.statements import Assign, Body, BodyKind
-from . import calls
+from . import calls, cpp_values
 from .machine import Machine
 from .paths import Place
 from .program import File, Program
@@ -28,6 +28,11 @@ def run_program(files: Iterable[Facts]) -> Machine:
 
 def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
     """The functions at the top of a file and in its classes: (class, function)."""
+    if file.language != "python":
+        for body in file.bodies:
+            if body.kind is BodyKind.FUNCTION and body.is_read:
+                yield None, body
+        return
     if file.module is None:
         return
     for body in file.module.inner:
@@ -41,6 +46,14 @@ def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
 
 def _found(machine: Machine, file: File, owner: Body | None, body: Body):  # type: ignore[no-untyped-def]
     def closure(state: State) -> Closure | None:
+        if file.language != "python":
+            cls = None
+            if len(body.qualified) > 1 and body.qualified[-2] != body.name:
+                place = Place(file, body, 0, body.header)
+                cls = cpp_values.class_named(machine, body.qualified[:-1], place)
+            if cls is None or body.is_static:
+                return Closure(body, file, None)
+            return Closure(body, file, None, calls.instance_of(machine, cls, state, complete=False), cls)
         frame = machine.module_frame(file, state)
         if owner is None:
             value = state.frames[frame].get(body.name)

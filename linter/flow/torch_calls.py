@@ -206,6 +206,10 @@ def apply(
             if argument.kind == "tensor" and isinstance(value, Ref) and isinstance(thing, Opaque):
                 state.change(value, tensor=True)
     requires = dict(keywords).get("requires_grad")
+    for value in values:  # C++'s TensorOptions
+        options = state.thing(value)
+        if isinstance(options, Instance) and options.kind == "options":
+            requires = options.attributes.get("requires_grad", requires)
     hazards = _hazards(machine, row, bound, state, place, name)
     if hazards is None:
         return []
