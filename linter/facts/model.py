@@ -28,6 +28,7 @@ from .intents import Intent
 from .packing import pack, unpack
 from .python_model import PythonFacts
 from .spans import Span
+from .statements import Body
 from .use_model import GuardUse
 
 
@@ -291,6 +292,8 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     """Of such a piece: what the program around it does with the text."""
     linked: bool = False
     """A file that a build compiles: its macros hold there, and other such files call its functions by their names."""
+    bodies: tuple[Body, ...] = ()
+    """What guards and their tensors can reach of the file's code, as statements; of Python one body, the module's."""
 
     def __reduce__(self) -> tuple[Callable[[type[Facts], bytes], Facts], tuple[type[Facts], bytes]]:
         # A tenth of the time that pickling its parts one by one takes.
