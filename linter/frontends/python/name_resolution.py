@@ -20,6 +20,10 @@ TORCH = "torch"
 Binding = str | ast.expr | None
 """A dotted name that was imported, an expression that was assigned, or something that is neither."""
 
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+ScopeNode = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | Comprehension
+"""What binds names of its own."""
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SIMPLE = frozenset({ast.Assign, ast.Expr, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom})
 """The commonest statements that hold no others."""
@@ -29,14 +33,14 @@ _DEPTH = 8
 
 
 class Scope:
-    """The names that a module, class or function binds itself; read when they are first asked for.
+    """The names that a module, class, function or comprehension binds itself; read when they are first asked for.
 
     `text` is the module's: what it does not hold (`:=`, `global`) is not looked for.
     """
 
     def __init__(
         self,
-        node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
+        node: ScopeNode,
         parent: Scope | None,
         text: bytes = b"",
     ) -> None:
@@ -55,8 +59,9 @@ class Scope:
         self.stars: list[str] = []
         self._inside: dict[ast.AST, Scope] = {}
 
-    def inside(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
-        """The scope of a class or function that stands in this one: the same each time, so that it is read once."""
+    def inside(self, node: ScopeNode) -> Scope:
+        """The scope of a class, function or comprehension that stands in this one: the same each time, so that it is
+        read once."""
         found = self._inside.get(node)
         if found is None:
             found = self._inside[node] = Scope(node, self)
@@ -81,13 +86,19 @@ class Scope:
 
     def _read(self) -> None:
         node = self.node
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, _COMPREHENSIONS):
+            for clause in node.generators:
+                self._bind_all(clause.target)
+            return
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             arguments = node.args
             for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
                 self._bind(argument.arg, None)
             for other in (arguments.vararg, arguments.kwarg):
                 if other is not None:
                     self._bind(other.arg, None)
+        if isinstance(node, ast.Lambda):
+            return
         for statement in statements(node.body):
             self._read_statement(statement)
             if self._walrus_rows:
@@ -110,6 +121,7 @@ class Scope:
         """Names that functions in this one bind here: what they give them, when they are called, is not followed."""
         module = self._top or self
         if module._declarations is None:
+            assert isinstance(module.node, ast.Module)
             module._declarations = list(_declarations_below(module.node, self._declaration_rows))
             module._declarations.sort(key=lambda node: node.lineno)
         first, last = 0, len(module._declarations)
@@ -199,11 +211,9 @@ def _rows_of(sought: re.Pattern[bytes], text: bytes) -> list[int]:
     return rows
 
 
-def _declarations_below(
-    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, rows: list[int]
-) -> Iterator[ast.Global | ast.Nonlocal]:
-    """Those that stand in a node and in what it holds, of which these are the rows."""
-    stack: list[ast.stmt] = node.body[::-1]
+def _declarations_below(module: ast.Module, rows: list[int]) -> Iterator[ast.Global | ast.Nonlocal]:
+    """Those that stand in a module and in what it holds, of which these are the rows."""
+    stack: list[ast.stmt] = module.body[::-1]
     while stack:
         statement = stack.pop()
         if not stands_on(rows, statement):

@@ -28,7 +28,7 @@ def kind_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Kind
     yields = any(
         isinstance(child, (ast.Yield, ast.YieldFrom))
         for statement in statements(node.body)
-        for part in _run_by(statement)
+        for part in run_by(statement)
         for child in walk_own(part)
     )
     if isinstance(node, ast.AsyncFunctionDef):
@@ -43,7 +43,7 @@ def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
             word = "async for" if isinstance(statement, ast.AsyncFor) else "async with"
             start = module.span(statement).start
             yield Pause(word, Span(start, start + len(word)))
-        for child in _run_by(statement):
+        for child in run_by(statement):
             later = _run_later(child)
             for inner in walk_own(child):
                 if id(inner) in later:
@@ -56,7 +56,7 @@ def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
                     yield Pause("async for", module.span(inner))
 
 
-def _run_by(statement: ast.stmt) -> Iterator[ast.AST]:
+def run_by(statement: ast.stmt) -> Iterator[ast.AST]:
     """The expressions that a statement evaluates itself, not those of statements inside it."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         yield from statement.decorator_list

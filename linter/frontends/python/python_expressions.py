@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...facts.expressions import (
     MAX_DEPTH,
@@ -11,6 +12,8 @@ from ...facts.expressions import (
     MAX_WIDTH,
     Bracketed,
     CallExpression,
+    Clause,
+    Comprehension,
     Expression,
     KeywordArgument,
     LambdaExpression,
@@ -24,7 +27,8 @@ from ...facts.expressions import (
 )
 from ...guards import PYTHON_MODULES, canonical_name
 from ...lazy_regex import lazy_regex
-from .name_resolution import Scope, resolve
+from .name_resolution import Comprehension as ComprehensionNode
+from .name_resolution import Scope, resolve_name
 from .parsed_module import Module
 
 _WORD = lazy_regex(r"[^\W\d]\w*")
@@ -91,16 +95,28 @@ def operator_of(node: ast.operator | ast.unaryop | ast.boolop | ast.cmpop) -> st
     return _OPERATORS[type(node)]
 
 
+_NOTHING = LiteralExpression(LiteralKind.NONE, "None")
+_COMPREHENSIONS = {ast.ListComp: "[]", ast.SetComp: "{}", ast.DictComp: "{:}", ast.GeneratorExp: "()"}
+
+
 class PythonExpressionReader:
     """Reads the expressions of one file."""
+
+    lambda_body: Callable[[ast.Lambda, Scope], int | None] | None = None
+    """Where statements are read: makes a body of a lambda, and gives its index."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
         self._known: dict[int, Expression] = {}
         self._cut = False
+        self._names: dict[str, NamePath] = {}
+        self._paths: dict[str, NamePath] = {}
+        self._roots: dict[Scope, dict[str, str | None]] = {}
 
     def read(self, node: ast.expr, scope: Scope, depth: int = MAX_DEPTH) -> Expression:
         """The tree of an expression that is in `scope`."""
+        if node.__class__ is ast.Name:
+            return self._named(node, scope, depth)
         known = self._known.get(id(node))
         if known is not None:
             return known
@@ -108,7 +124,8 @@ class PythonExpressionReader:
             self._cut = True
             return self._other(node)
         outer, self._cut = self._cut, False
-        found = self._read(node, scope, depth - 1)
+        read = _READERS.get(node.__class__)
+        found = self._other(node) if read is None else read(self, node, scope, depth - 1)
         if not self._cut:
             self._known[id(node)] = found
         self._cut = self._cut or outer
@@ -116,6 +133,8 @@ class PythonExpressionReader:
 
     def arguments(self, call: ast.Call, scope: Scope, depth: int = MAX_DEPTH) -> tuple[Expression, ...]:
         """What a call is given: the arguments by position, then those by name."""
+        if not call.keywords:
+            return self._all(call.args, scope, depth)
         values = self._all((*call.args, *(keyword.value for keyword in call.keywords)), scope, depth)
         keywords = [None] * len(call.args) + [keyword.arg or "**" for keyword in call.keywords]
         return tuple(
@@ -123,47 +142,138 @@ class PythonExpressionReader:
             for name, value in zip(keywords, values, strict=False)
         )
 
-    def _read(self, node: ast.expr, scope: Scope, depth: int) -> Expression:
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            return self._named(node, scope, depth)
-        if isinstance(node, ast.Call):
-            return CallExpression(self.read(node.func, scope, depth), self.arguments(node, scope, depth))
-        if isinstance(node, ast.Constant):
-            return self._constant(node)
-        if isinstance(node, ast.Subscript):
-            inner = node.slice
-            several = inner.elts if isinstance(inner, ast.Tuple) and inner.elts else [inner]
-            return Subscript(self.read(node.value, scope, depth), self._all(several, scope, depth))
-        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-            brackets = {ast.Tuple: "()", ast.List: "[]"}.get(type(node), "{}")
-            return Bracketed(self._all(node.elts, scope, depth), brackets)
-        if isinstance(node, ast.Lambda):
-            written = self._written(node)
-            return LambdaExpression(written, _words(written))
-        if isinstance(node, ast.JoinedStr):
-            return LiteralExpression(LiteralKind.STRING, self._written(node))
-        return self._operation(node, scope, depth) or self._other(node)
+    # -- the kinds of expressions
 
-    def _operation(self, node: ast.expr, scope: Scope, depth: int) -> Expression | None:
-        if isinstance(node, ast.BinOp):
-            operator, operands = operator_of(node.op), [node.left, node.right]
-        elif isinstance(node, ast.BoolOp):
-            operator, operands = operator_of(node.op), node.values[:MAX_WIDTH]
-        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-            operator, operands = operator_of(node.ops[0]), [node.left, node.comparators[0]]
-        elif isinstance(node, ast.UnaryOp):
-            operator, operands = operator_of(node.op), [node.operand]
-        elif isinstance(node, ast.Starred):
-            operator, operands = "*", [node.value]
-        elif isinstance(node, ast.Await):
-            operator, operands = "await", [node.value]
-        elif isinstance(node, ast.NamedExpr):
-            operator, operands = ":=", [node.target, node.value]
-        elif isinstance(node, ast.IfExp):
-            operator, operands = "if else", [node.test, node.body, node.orelse]
+    def _named(self, node: ast.expr, scope: Scope, depth: int) -> Expression:
+        root: ast.expr = node
+        attributes: list[str] = []
+        while isinstance(root, ast.Attribute):
+            attributes.append(root.attr)
+            root = root.value
+        if isinstance(root, ast.Name) and root.ctx.__class__ is ast.Load:
+            start = self._root(root.id, scope)
+            if start is not None:
+                return self._path(".".join([start, *attributes[::-1]]) if attributes else start)
+        if isinstance(node, ast.Name):
+            return self._name(node.id)
+        assert isinstance(node, ast.Attribute)
+        return MemberAccess(self.read(node.value, scope, depth), node.attr)
+
+    def _root(self, name: str, scope: Scope) -> str | None:
+        """The dotted name that a name stands for where that is torch, or in it."""
+        roots = self._roots.get(scope)
+        if roots is None:
+            roots = self._roots[scope] = {}
+        if name not in roots:
+            resolved = resolve_name(name, scope)
+            roots[name] = resolved if resolved is not None and resolved.split(".")[0] in _MODULES else None
+        return roots[name]
+
+    def _path(self, dotted: str) -> NamePath:
+        found = self._paths.get(dotted)
+        if found is None:
+            found = self._paths[dotted] = dotted_path(canonical_name(dotted))
+        return found
+
+    def _name(self, name: str) -> NamePath:
+        found = self._names.get(name)
+        if found is None:
+            found = self._names[name] = NamePath((name,), separator=".")
+        return found
+
+    def _call(self, node: ast.Call, scope: Scope, depth: int) -> Expression:
+        return CallExpression(self.read(node.func, scope, depth), self.arguments(node, scope, depth))
+
+    def _constant(self, node: ast.Constant, scope: Scope, depth: int) -> Expression:
+        value = node.value
+        if isinstance(value, bool):
+            kind = LiteralKind.BOOL
+        elif value is None:
+            return _NOTHING
+        elif isinstance(value, (int, float, complex)):
+            kind = LiteralKind.NUMBER
+        elif isinstance(value, (str, bytes)):
+            kind = LiteralKind.STRING
         else:
-            return None
-        return Operation(operator, tuple(self._operand(operand, scope, depth) for operand in operands))
+            return self._other(node)
+        return LiteralExpression(kind, self._written(node))
+
+    def _subscript(self, node: ast.Subscript, scope: Scope, depth: int) -> Expression:
+        inner = node.slice
+        several = inner.elts if isinstance(inner, ast.Tuple) and inner.elts else [inner]
+        return Subscript(self.read(node.value, scope, depth), self._all(several, scope, depth))
+
+    def _slice(self, node: ast.Slice, scope: Scope, depth: int) -> Expression:
+        bounds = [node.lower, node.upper] if node.step is None else [node.lower, node.upper, node.step]
+        return self._operation("slice", bounds, scope, depth)
+
+    def _bracketed(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope, depth: int) -> Expression:
+        brackets = "()" if isinstance(node, ast.Tuple) else "[]" if isinstance(node, ast.List) else "{}"
+        return Bracketed(self._all(node.elts, scope, depth), brackets)
+
+    def _dict(self, node: ast.Dict, scope: Scope, depth: int) -> Expression:
+        few = len(node.values) <= 2 * MAX_WIDTH
+        kept = len(node.values) if few else MAX_WIDTH - 1
+        items = [
+            self._operation("**", [value], scope, depth) if key is None else self._pair(key, value, scope, depth)
+            for key, value in zip(node.keys[:kept], node.values[:kept], strict=True)
+        ]
+        return Bracketed((*items, *(() if few else (self._other(node.values[kept]),))), "{}")
+
+    def _pair(self, key: ast.expr, value: ast.expr, scope: Scope, depth: int) -> Expression:
+        if depth == 0:
+            self._cut = True
+            return self._other(value)
+        return Operation(":", (self.read(key, scope, depth - 1), self.read(value, scope, depth - 1)))
+
+    def _comprehension(self, node: ComprehensionNode, scope: Scope, depth: int) -> Expression:
+        inner = scope.inside(node)
+        clauses = []
+        for index, part in enumerate(node.generators):
+            # The outermost iterable is evaluated outside of the comprehension.
+            iterable = self.read(part.iter, inner if index else scope, depth)
+            clauses.append(
+                Clause(
+                    self.read(part.target, inner, depth),
+                    Operation("await", (iterable,)) if part.is_async else iterable,
+                    tuple(self.read(condition, inner, depth) for condition in part.ifs[:MAX_WIDTH]),
+                )
+            )
+        if isinstance(node, ast.DictComp):
+            element = self._pair(node.key, node.value, inner, depth)
+        else:
+            element = self.read(node.elt, inner, depth)
+        return Comprehension(_COMPREHENSIONS[type(node)], element, tuple(clauses))
+
+    def _lambda(self, node: ast.Lambda, scope: Scope, depth: int) -> Expression:
+        written = self._written(node)
+        body = self.lambda_body(node, scope) if self.lambda_body is not None else None
+        return LambdaExpression(written, _words(written), body)
+
+    def _formatted(self, node: ast.JoinedStr, scope: Scope, depth: int) -> Expression:
+        written = self._written(node)
+        if all(isinstance(part, ast.Constant) for part in node.values):
+            return LiteralExpression(LiteralKind.STRING, written)
+        named = (name.id for name in ast.walk(node) if isinstance(name, ast.Name))
+        return OtherExpression(written, tuple(dict.fromkeys(named)))
+
+    # -- operators
+
+    def _compared(self, node: ast.Compare, scope: Scope, depth: int) -> Expression:
+        sides = [node.left, *node.comparators][: MAX_WIDTH + 1]
+        pairs = [
+            self._operation(operator_of(operator), sides[index : index + 2], scope, depth)
+            for index, operator in enumerate(node.ops[:MAX_WIDTH])
+        ]
+        return pairs[0] if len(pairs) == 1 else Operation("and", tuple(pairs))
+
+    def _yield(self, node: ast.Yield, scope: Scope, depth: int) -> Expression:
+        return self._operation("yield", [node.value] if node.value is not None else [], scope, depth)
+
+    def _operation(self, operator: str, operands: Sequence[ast.expr | None], scope: Scope, depth: int) -> Expression:
+        return Operation(
+            operator, tuple(_NOTHING if one is None else self._operand(one, scope, depth) for one in operands)
+        )
 
     def _operand(self, node: ast.expr, scope: Scope, depth: int) -> Expression:
         """An operand, with the brackets that `ast` leaves out."""
@@ -175,31 +285,9 @@ class PythonExpressionReader:
         bracketed = before.rstrip().endswith(b"(") and behind.lstrip().startswith(b")")
         return Bracketed((found,)) if bracketed else found
 
-    def _named(self, node: ast.Name | ast.Attribute, scope: Scope, depth: int) -> Expression:
-        resolved = resolve(node, scope)
-        if resolved is not None and resolved.split(".")[0] in _MODULES:
-            return dotted_path(canonical_name(resolved))
-        if isinstance(node, ast.Name):
-            return NamePath((node.id,), separator=".")
-        return MemberAccess(self.read(node.value, scope, depth), node.attr)
-
-    def _constant(self, node: ast.Constant) -> Expression:
-        value = node.value
-        if isinstance(value, bool):
-            kind = LiteralKind.BOOL
-        elif value is None:
-            kind = LiteralKind.NONE
-        elif isinstance(value, (int, float, complex)):
-            kind = LiteralKind.NUMBER
-        elif isinstance(value, (str, bytes)):
-            kind = LiteralKind.STRING
-        else:
-            return self._other(node)
-        return LiteralExpression(kind, self._written(node))
-
     def _all(self, nodes: Sequence[ast.expr], scope: Scope, depth: int) -> tuple[Expression, ...]:
         if len(nodes) <= 2 * MAX_WIDTH:
-            return tuple(self.read(node, scope, depth) for node in nodes)
+            return tuple([self.read(node, scope, depth) for node in nodes])
         first = (self.read(node, scope, depth) for node in nodes[: MAX_WIDTH - 1])
         return (*first, self._other(nodes[MAX_WIDTH - 1]))
 
@@ -211,6 +299,42 @@ class PythonExpressionReader:
     def _other(self, node: ast.expr) -> Expression:
         written = self._written(node)
         return OtherExpression(written, _words(written))
+
+
+_R = PythonExpressionReader
+_READERS: dict[type[ast.AST], Callable[[PythonExpressionReader, Any, Scope, int], Expression]] = {
+    ast.Name: _R._named,
+    ast.Attribute: _R._named,
+    ast.Call: _R._call,
+    ast.Constant: _R._constant,
+    ast.Subscript: _R._subscript,
+    ast.Slice: _R._slice,
+    ast.Tuple: _R._bracketed,
+    ast.List: _R._bracketed,
+    ast.Set: _R._bracketed,
+    ast.Dict: _R._dict,
+    ast.Lambda: _R._lambda,
+    ast.JoinedStr: _R._formatted,
+    ast.Compare: _R._compared,
+    ast.Yield: _R._yield,
+    **dict.fromkeys(_COMPREHENSIONS, _R._comprehension),
+    ast.BinOp: lambda reader, node, scope, depth: reader._operation(
+        operator_of(node.op), [node.left, node.right], scope, depth
+    ),
+    ast.BoolOp: lambda reader, node, scope, depth: reader._operation(
+        operator_of(node.op), node.values[:MAX_WIDTH], scope, depth
+    ),
+    ast.UnaryOp: lambda reader, node, scope, depth: reader._operation(
+        operator_of(node.op), [node.operand], scope, depth
+    ),
+    ast.Starred: lambda reader, node, scope, depth: reader._operation("*", [node.value], scope, depth),
+    ast.Await: lambda reader, node, scope, depth: reader._operation("await", [node.value], scope, depth),
+    ast.YieldFrom: lambda reader, node, scope, depth: reader._operation("yield from", [node.value], scope, depth),
+    ast.NamedExpr: lambda reader, node, scope, depth: reader._operation(":=", [node.target, node.value], scope, depth),
+    ast.IfExp: lambda reader, node, scope, depth: reader._operation(
+        "if else", [node.test, node.body, node.orelse], scope, depth
+    ),
+}
 
 
 def _words(written: str) -> tuple[str, ...]:

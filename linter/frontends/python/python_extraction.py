@@ -17,11 +17,13 @@ from ...files.suppressions import find_directives
 from . import module_signs
 from .parsed_module import Module
 from .python_comments import python_comments
+from .python_expressions import PythonExpressionReader
 from .python_focus import is_enough, without_idle_bodies
 from .python_look import may_matter
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
 from .python_reading import ModuleReading
+from .python_statements import BodyReading
 
 
 def extract_python(
@@ -64,8 +66,12 @@ def extract_python(
         classes=tuple(walk.classes),
         python=python_facts(module, walk, with_models, sought.training),
     )
+    reader = PythonExpressionReader(module)
+    if (walk.uses or with_models) and not source.path.endswith(".pyi"):
+        functions: dict[ast.stmt, int] = {node: index for index, node in enumerate(walk.nodes)}
+        facts = replace(facts, bodies=(BodyReading(module, reader, functions).read(),))
     if whole:
-        facts = read_program(facts, module, walk.nodes)
+        facts = read_program(facts, module, walk.nodes, reader)
     if legacy:
         from ..embedded.embedded_cpp import embedded_cpp, with_pieces
 

@@ -9,6 +9,7 @@ looked for here.
 
 from __future__ import annotations
 
+import ast
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
@@ -51,6 +52,13 @@ def without_idle_bodies(text: bytes, words: Collection[str]) -> str | None:
         parts += (text[done : body.start], _empty_tuple(text, body))
         done = body.end
     return b"".join((*parts, text[done:])).decode("utf-8") if parts else None
+
+
+def is_left_out(node: ast.stmt) -> bool:
+    """Whether a function's body is no longer there, or does nothing."""
+    body: list[ast.stmt] = getattr(node, "body", [])
+    only = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    return isinstance(only, ast.Tuple) and not only.elts
 
 
 def is_enough(uses: Collection[PythonUse]) -> bool:

@@ -18,7 +18,12 @@ from .syntax_walking import walk
 _NAMES = (ast.Name, ast.Attribute)
 
 
-def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef | ast.AsyncFunctionDef]) -> Facts:
+def read_program(
+    facts: Facts,
+    module: Module,
+    nodes: Sequence[ast.FunctionDef | ast.AsyncFunctionDef],
+    reader: PythonExpressionReader,
+) -> Facts:
     """`facts` with the file's calls, assignments, returns and registrations; `nodes` are those of its functions."""
     calls: list[Call] = []
     assignments: list[Assignment] = []
@@ -40,7 +45,6 @@ def read_program(facts: Facts, module: Module, nodes: Sequence[ast.FunctionDef |
             index = facts.functions[index].parent
         return index if index is not None and index >= 0 else None
 
-    reader = PythonExpressionReader(module)
     for node in walk(module.tree):
         if not isinstance(node, (ast.Call, ast.Assign, ast.AugAssign, ast.Return)):
             continue

@@ -14,6 +14,8 @@ from guardfix.linter.facts.expressions import (
     Bracketed,
     CallExpression,
     CastExpression,
+    Clause,
+    Comprehension,
     Construction,
     Expression,
     KeywordArgument,
@@ -129,6 +131,8 @@ def python_value(written: str) -> Expression:
     return PythonExpressionReader(module).read(assignment.value, module.scope)
 
 
+NOTHING = LiteralExpression(LiteralKind.NONE, "None")
+
 PYTHON = [
     ("x", dotted("x"), "x"),
     ("torch.no_grad", dotted("torch", "no_grad"), "torch.no_grad"),
@@ -164,7 +168,49 @@ PYTHON = [
     ("not x", Operation("not", (dotted("x"),)), "not x"),
     ("x is not y", Operation("is not", (dotted("x"), dotted("y"))), "x is not y"),
     ("lambda: x", LambdaExpression("lambda: x", ("lambda", "x")), "lambda: x"),
-    ("{1: x}", OtherExpression("{1: x}", ("x",)), "{1: x}"),
+    (
+        "{1: x, **y}",
+        Bracketed((Operation(":", (number("1"), dotted("x"))), Operation("**", (dotted("y"),))), "{}"),
+        "{1: x, **y}",
+    ),
+    ("{}", Bracketed((), "{}"), "{}"),
+    ("x[1:]", Subscript(dotted("x"), (Operation("slice", (number("1"), NOTHING)),)), "x[1:]"),
+    ("x[::y]", Subscript(dotted("x"), (Operation("slice", (NOTHING, NOTHING, dotted("y"))),)), "x[::y]"),
+    (
+        "0 < x < y",
+        Operation("and", (Operation("<", (number("0"), dotted("x"))), Operation("<", (dotted("x"), dotted("y"))))),
+        "0 < x and x < y",
+    ),
+    ("f'x {y}'", OtherExpression("f'x {y}'", ("y",)), "f'x {y}'"),
+    ("f'x'", LiteralExpression(LiteralKind.STRING, "f'x'"), "f'x'"),
+    ("(yield)", Operation("yield", ()), "yield"),
+    ("(yield x)", Operation("yield", (dotted("x"),)), "yield x"),
+    ("(yield from x)", Operation("yield from", (dotted("x"),)), "yield from x"),
+    (
+        "[y for x in z if x for y in x]",
+        Comprehension(
+            "[]", dotted("y"), (Clause(dotted("x"), dotted("z"), (dotted("x"),)), Clause(dotted("y"), dotted("x")))
+        ),
+        "[y for x in z if x for y in x]",
+    ),
+    (
+        "{x: y async for x in z}",
+        Comprehension(
+            "{:}",
+            Operation(":", (dotted("x"), dotted("y"))),
+            (Clause(dotted("x"), Operation("await", (dotted("z"),))),),
+        ),
+        "{x: y for x in await z}",
+    ),
+    ("{x for x in y}", Comprehension("{}", dotted("x"), (Clause(dotted("x"), dotted("y")),)), "{x for x in y}"),
+    ("(x for x in y)", Comprehension("()", dotted("x"), (Clause(dotted("x"), dotted("y")),)), "(x for x in y)"),
+    (
+        "[layers.x for layers in layers.y]",
+        Comprehension(
+            "[]", MemberAccess(dotted("layers"), "x"), (Clause(dotted("layers"), dotted("torch", "nn", "y")),)
+        ),
+        "[layers.x for layers in torch.nn.y]",
+    ),
 ]
 
 

@@ -1,0 +1,545 @@
+"""Functions, classes and the module itself -> statements (`facts.statements`), over the expressions of the reader.
+
+Python nests as deep as a chain of `elif` is long, and generated modules have no end: chains are read without
+recursion, and what lies beyond the bounds is left out, which its body says (`Body.is_read`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from ...facts import NOWHERE, Span
+from ...facts.expressions import (
+    Bracketed,
+    CallExpression,
+    Expression,
+    LiteralExpression,
+    LiteralKind,
+    NamePath,
+    Operation,
+    OtherExpression,
+    TypeName,
+)
+from ...facts.statements import (
+    Assign,
+    Block,
+    Body,
+    BodyKind,
+    BodyParameter,
+    Declaration,
+    Define,
+    Delete,
+    Entered,
+    Evaluate,
+    Handler,
+    If,
+    Import,
+    Leave,
+    Loop,
+    Raise,
+    Return,
+    Statement,
+    Try,
+)
+from ...lazy_regex import lazy_regex
+from .name_resolution import TRY_STATEMENTS, Scope, resolve, statements
+from .parsed_module import Module
+from .pauses import run_by
+from .python_expressions import PythonExpressionReader, operator_of
+from .python_focus import is_left_out
+from .tensor_values import walk_own
+
+MAX_STATEMENTS = 5000
+"""How many statements a body keeps."""
+MAX_NESTING = 100
+"""How many statements stand in each other: Python itself gives up at 100 levels of indentation, but not of `elif`."""
+MAX_INNER = 16
+"""How many bodies stand in each other."""
+SUBJECT = "<subject>"
+"""The name under which `match` keeps a subject that isn't one: no variable is called so."""
+
+_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = _FunctionNode | ast.ClassDef
+_HEADER_END = lazy_regex(rb"(?:[\s()\[\],*/\\]|#[^\r\n]*)*:")
+_NAMED = lazy_regex(rb"(?:async\s+)?(?:def|class)[\s\\]+[\w\x80-\xff]+")
+_NEVER_RETURN = frozenset({"sys.exit", "os._exit", "os.abort"})
+_EXITS = frozenset({"exit", "quit"})
+
+
+@dataclass
+class _Frame:
+    """The body that is being read."""
+
+    scope: Scope
+    qualified: tuple[str, ...]
+    inner: list[Body] = field(default_factory=list)
+    kept: int = 0
+    is_read: bool = True
+
+
+class BodyReading:
+    """Reads the statements of one file."""
+
+    def __init__(
+        self,
+        module: Module,
+        reader: PythonExpressionReader,
+        functions: Mapping[ast.stmt, int],
+        reaches: Callable[[ast.stmt], bool] = lambda node: True,
+    ) -> None:
+        """`functions` are the indices of the file's functions among the facts; `reaches` says of a function or class
+        whether its code matters."""
+        self._module = module
+        self._reader = reader
+        self._functions = functions
+        self._reaches = reaches
+        self._frames: list[_Frame] = []
+
+    def read(self) -> Body:
+        """The module's body."""
+        text = self._module.source.text
+        self._reader.lambda_body = self._lambda
+        try:
+            frame = self._enter(self._module.scope, ())
+            read = self._block(self._module.tree.body, 0)
+            self._frames.pop()
+        finally:
+            self._reader.lambda_body = None
+        return Body(
+            BodyKind.MODULE, "", (), Span(0, len(text)), NOWHERE, read, tuple(frame.inner), is_read=frame.is_read
+        )
+
+    def _enter(self, scope: Scope, qualified: tuple[str, ...]) -> _Frame:
+        frame = _Frame(scope, qualified)
+        self._frames.append(frame)
+        return frame
+
+    # -- bodies
+
+    def _define(self, node: _Definition) -> Define:
+        """A function or class, whose body is added to those inside the one that is being read."""
+        frame = self._frames[-1]
+        span = Span(self._module.start_of(node), self._module.span(node).end)
+        header = self._header_of_definition(node)
+        qualified = (*frame.qualified, node.name)
+        kind = BodyKind.CLASS if isinstance(node, ast.ClassDef) else BodyKind.FUNCTION
+        body = Body(kind, node.name, qualified, span, header, (), function=self._functions.get(node), is_read=False)
+        if self._reaches(node) and not is_left_out(node) and len(self._frames) <= MAX_INNER:
+            body = self._filled(body, node)
+        frame.inner.append(body)
+        return Define(header, len(frame.inner) - 1)
+
+    def _filled(self, body: Body, node: _Definition) -> Body:
+        """A body with its statements."""
+        # What is evaluated where the definition stands.
+        decorators = self._all(node.decorator_list)
+        bases: tuple[Expression, ...] = ()
+        parameters: tuple[BodyParameter, ...] = ()
+        returns: Expression | None = None
+        if isinstance(node, ast.ClassDef):
+            bases = self._all(node.bases)
+        else:
+            parameters = tuple(self._parameters(node.args))
+            returns = self._expression(node.returns) if node.returns is not None else None
+        inside = self._enter(self._frames[-1].scope.inside(node), body.qualified)
+        read = self._block(node.body, 0)
+        self._frames.pop()
+        return replace(
+            body,
+            statements=read,
+            inner=tuple(inside.inner),
+            parameters=parameters,
+            decorators=decorators,
+            bases=bases,
+            returns=returns,
+            is_async=isinstance(node, ast.AsyncFunctionDef),
+            is_generator=not isinstance(node, ast.ClassDef) and self._yields(node),
+            is_read=inside.is_read,
+        )
+
+    def _lambda(self, node: ast.Lambda, scope: Scope) -> int | None:
+        if len(self._frames) > MAX_INNER:
+            return None
+        frame = self._frames[-1]
+        parameters = tuple(self._parameters(node.args))
+        inside = self._enter(scope.inside(node), frame.qualified)
+        span = self._module.span(node.body)
+        returned = Return(span, self._expression(node.body))
+        self._frames.pop()
+        frame.inner.append(
+            Body(
+                BodyKind.LAMBDA,
+                "",
+                frame.qualified,
+                self._module.span(node),
+                self._header(node, *_parts_of(node.args)),
+                (returned,),
+                tuple(inside.inner),
+                parameters=parameters,
+                is_generator=any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in walk_own(node.body)),
+            )
+        )
+        return len(frame.inner) - 1
+
+    def _yields(self, node: _FunctionNode) -> bool:
+        """Whether it is a generator."""
+        text = self._module.source.text
+        if text.find(b"yield", *self._module.span(node)) < 0:
+            return False
+        return any(
+            isinstance(child, (ast.Yield, ast.YieldFrom))
+            for statement in statements(node.body)
+            for part in run_by(statement)
+            for child in walk_own(part)
+        )
+
+    def _parameters(self, given: ast.arguments) -> Iterator[BodyParameter]:
+        by_position = [*given.posonlyargs, *given.args]
+        defaults: list[ast.expr | None] = [None] * (len(by_position) - len(given.defaults))
+        for index, (parameter, default) in enumerate(zip(by_position, [*defaults, *given.defaults], strict=True)):
+            yield self._parameter(parameter, default, "/" if index < len(given.posonlyargs) else "")
+        if given.vararg is not None:
+            yield self._parameter(given.vararg, None, "*")
+        for parameter, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+            yield self._parameter(parameter, default, "=")
+        if given.kwarg is not None:
+            yield self._parameter(given.kwarg, None, "**")
+
+    def _parameter(self, node: ast.arg, default: ast.expr | None, mark: str) -> BodyParameter:
+        annotation = self._expression(node.annotation) if node.annotation is not None else None
+        return BodyParameter(node.arg, annotation, self._expression(default) if default is not None else None, mark)
+
+    # -- places
+
+    def _header(self, node: ast.stmt | ast.Lambda, *parts: ast.AST | None) -> Span:
+        """From a statement's start to the colon behind the last of what stands in front of its block."""
+        start = self._module.span(node).start
+        end = max((self._module.span(part).end for part in parts if part is not None), default=start)
+        if end == start:
+            end += len("lambda") if isinstance(node, ast.Lambda) else len("try")
+        colon = _HEADER_END.match(self._module.source.text, end)
+        return Span(start, colon.end() if colon is not None else end)
+
+    def _header_of_definition(self, node: _Definition) -> Span:
+        start = self._module.span(node).start
+        parts: list[ast.AST] = [*getattr(node, "type_params", ())]
+        if isinstance(node, ast.ClassDef):
+            parts += (*node.bases, *(keyword.value for keyword in node.keywords))
+        else:
+            parts += _parts_of(node.args)
+            parts += [node.returns] if node.returns is not None else []
+        text = self._module.source.text
+        name = _NAMED.match(text, start)
+        ends = [self._module.span(part).end for part in parts]
+        end = max(ends, default=name.end() if name is not None else start)
+        colon = _HEADER_END.match(text, end)
+        return Span(start, colon.end() if colon is not None else end)
+
+    # -- statements
+
+    def _block(self, nodes: Sequence[ast.stmt], depth: int) -> tuple[Statement, ...]:
+        """The statements of a block that stands in `depth` others."""
+        if not nodes:
+            return ()
+        frame = self._frames[-1]
+        found: list[Statement] = []
+        if depth == MAX_NESTING:
+            frame.is_read = False
+            return ()
+        for node in nodes:
+            if frame.kept >= MAX_STATEMENTS:
+                frame.is_read = False
+                break
+            frame.kept += 1
+            found += _READERS[node.__class__](self, node, depth) if node.__class__ in _READERS else ()
+        return tuple(found)
+
+    def _expression(self, node: ast.expr) -> Expression:
+        return self._reader.read(node, self._frames[-1].scope)
+
+    def _all(self, nodes: Sequence[ast.expr]) -> tuple[Expression, ...]:
+        return tuple([self._expression(node) for node in nodes])
+
+    def _definition(self, node: _Definition, depth: int) -> list[Statement]:
+        return [self._define(node)]
+
+    def _assign(self, node: ast.Assign, depth: int) -> list[Statement]:
+        return [Assign(self._module.span(node), self._all(node.targets), self._expression(node.value))]
+
+    def _changed(self, node: ast.AugAssign, depth: int) -> list[Statement]:
+        target, value = self._expression(node.target), self._expression(node.value)
+        return [Assign(self._module.span(node), (target,), value, operator_of(node.op) + "=")]
+
+    def _annotated(self, node: ast.AnnAssign, depth: int) -> list[Statement]:
+        type_ = TypeName(self._expression(node.annotation))
+        value = self._expression(node.value) if node.value is not None else None
+        target = self._expression(node.target)
+        return [Assign(self._module.span(node), (target,), value, declares=True, type=type_)]
+
+    def _evaluate(self, node: ast.Expr, depth: int) -> list[Statement]:
+        value = node.value
+        if isinstance(value, ast.Constant):
+            return []  # a docstring, `...`
+        read = self._expression(value)
+        if isinstance(value, ast.Call) and self._never_returns(value.func):
+            return [Raise(self._module.span(node), read)]
+        return [Evaluate(self._module.span(node), read)]
+
+    def _never_returns(self, called: ast.expr) -> bool:
+        scope: Scope | None = self._frames[-1].scope
+        if isinstance(called, ast.Name) and called.id in _EXITS:
+            while scope is not None and called.id not in scope.bound:
+                scope = scope.parent
+            if scope is None:
+                return True
+        return resolve(called, self._frames[-1].scope) in _NEVER_RETURN
+
+    def _if(self, node: ast.If, depth: int) -> list[Statement]:
+        arms: list[tuple[ast.If, Expression, tuple[Statement, ...]]] = []
+        current = node
+        while True:
+            checking = _is_for_checkers(current.test)
+            if checking is None:
+                frame = self._frames[-1]
+                level = depth + len(arms)
+                if level + 1 >= MAX_NESTING or frame.kept >= MAX_STATEMENTS:
+                    frame.is_read = False
+                    last: tuple[Statement, ...] = ()
+                    break
+                frame.kept += 1
+                arms.append((current, self._expression(current.test), self._block(current.body, level + 1)))
+            if checking is False:
+                last = self._block(current.body, depth + len(arms))
+                break
+            if len(current.orelse) == 1 and isinstance(current.orelse[0], ast.If):
+                current = current.orelse[0]
+                continue
+            last = self._block(current.orelse, depth + len(arms))
+            break
+        for arm, condition, then in reversed(arms):
+            last = (If(self._header(arm, arm.test), condition, then, last),)
+        return [*last]
+
+    def _for(self, node: ast.For | ast.AsyncFor, depth: int) -> list[Statement]:
+        iterable = self._awaited(node.iter, isinstance(node, ast.AsyncFor))
+        target = self._expression(node.target)
+        block, otherwise = self._block(node.body, depth + 1), self._block(node.orelse, depth + 1)
+        return [Loop(self._header(node, node.iter), target, iterable, None, block, otherwise)]
+
+    def _while(self, node: ast.While, depth: int) -> list[Statement]:
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        condition = None if endless else self._expression(node.test)
+        block, otherwise = self._block(node.body, depth + 1), self._block(node.orelse, depth + 1)
+        return [Loop(self._header(node, node.test), None, None, condition, block, otherwise)]
+
+    def _awaited(self, node: ast.expr, is_async: bool) -> Expression:
+        read = self._expression(node)
+        return Operation("await", (read,)) if is_async else read
+
+    def _with(self, node: ast.With | ast.AsyncWith, depth: int) -> list[Statement]:
+        is_async = isinstance(node, ast.AsyncWith)
+        items = tuple(
+            Entered(
+                self._awaited(item.context_expr, is_async),
+                self._expression(item.optional_vars) if item.optional_vars is not None else None,
+            )
+            for item in node.items
+        )
+        return [Block(self._module.with_header(node), items, self._block(node.body, depth + 1))]
+
+    def _try(self, node: ast.Try, depth: int) -> list[Statement]:
+        block = self._block(node.body, depth + 1)
+        handlers = tuple(
+            Handler(
+                self._expression(handler.type) if handler.type is not None else None,
+                handler.name or "",
+                self._block(handler.body, depth + 1),
+            )
+            for handler in node.handlers
+        )
+        otherwise, finally_ = self._block(node.orelse, depth + 1), self._block(node.finalbody, depth + 1)
+        return [Try(self._header(node), block, handlers, otherwise, finally_)]
+
+    def _return(self, node: ast.Return, depth: int) -> list[Statement]:
+        return [Return(self._module.span(node), self._expression(node.value) if node.value is not None else None)]
+
+    def _raise(self, node: ast.Raise, depth: int) -> list[Statement]:
+        return [Raise(self._module.span(node), self._expression(node.exc) if node.exc is not None else None)]
+
+    def _assert(self, node: ast.Assert, depth: int) -> list[Statement]:
+        span = self._module.span(node)
+        message = (self._expression(node.msg),) if node.msg is not None else ()
+        raised = Raise(span, CallExpression(NamePath(("AssertionError",), separator="."), message))
+        return [If(span, _negated(self._expression(node.test)), (raised,))]
+
+    def _leave(self, node: ast.Break | ast.Continue, depth: int) -> list[Statement]:
+        return [Leave(self._module.span(node), "break" if isinstance(node, ast.Break) else "continue")]
+
+    def _delete(self, node: ast.Delete, depth: int) -> list[Statement]:
+        return [Delete(self._module.span(node), self._all(node.targets))]
+
+    def _declared(self, node: ast.Global | ast.Nonlocal, depth: int) -> list[Statement]:
+        word = "global" if isinstance(node, ast.Global) else "nonlocal"
+        return [Declaration(self._module.span(node), word, tuple(node.names))]
+
+    def _import(self, node: ast.Import, depth: int) -> list[Statement]:
+        span = self._module.span(node)
+        tops = ((alias, alias.name.partition(".")[0]) for alias in node.names)
+        return [Import(span, alias.asname or top, alias.name if alias.asname else top) for alias, top in tops]
+
+    def _import_from(self, node: ast.ImportFrom, depth: int) -> list[Statement]:
+        if node.module == "__future__":
+            return []
+        span = self._module.span(node)
+        module = "." * node.level + (node.module or "")
+        joined = module if module.endswith(".") else module + "."
+        names = ((alias.asname or alias.name, alias.name) for alias in node.names)
+        return [Import(span, name, module if name == "*" else joined + own) for name, own in names]
+
+    # -- match
+
+    def _match(self, node: ast.Match, depth: int) -> list[Statement]:
+        subject = self._expression(node.subject)
+        before: list[Statement] = []
+        if not isinstance(node.subject, (ast.Name, ast.Attribute, ast.Constant)):
+            before.append(Assign(self._module.span(node.subject), (_name(SUBJECT),), subject))
+            subject = _name(SUBJECT)
+        frame = self._frames[-1]
+        arms: list[tuple[Span, list[Statement], Expression | None, tuple[Statement, ...]]] = []
+        for case in node.cases:
+            level = depth + len(arms)
+            if level + 1 >= MAX_NESTING or frame.kept >= MAX_STATEMENTS:
+                frame.is_read = False
+                break
+            frame.kept += 1
+            span = self._case_header(case)
+            condition = self._pattern(case.pattern, subject)
+            bound: list[Statement] = [
+                Assign(span, (target,), value) for target, value in self._captured(case.pattern, subject)
+            ]
+            first: list[Statement] = []
+            if case.guard is not None:
+                # What the pattern binds is there for the guard, and stays whatever that says.
+                first, bound = bound, []
+                guard = self._expression(case.guard)
+                condition = guard if condition is None else Operation("and", (condition, guard))
+            then = (*bound, *self._block(case.body, level + 1))
+            arms.append((span, first, condition, then))
+            if condition is None:
+                break
+        last: tuple[Statement, ...] = ()
+        for span, first, condition, then in reversed(arms):
+            last = (*first, If(span, condition, then, last)) if condition is not None else (*first, *then)
+        return [*before, *last]
+
+    def _case_header(self, case: ast.match_case) -> Span:
+        text = self._module.source.text
+        pattern = self._module.span(case.pattern)
+        start = text.rfind(b"case", 0, pattern.start)
+        end = self._module.span(case.guard).end if case.guard is not None else pattern.end
+        colon = _HEADER_END.match(text, end)
+        return Span(start, colon.end() if colon is not None else end)
+
+    def _pattern(self, pattern: ast.pattern, subject: Expression) -> Expression | None:
+        """When a subject matches; None where it always does."""
+        if isinstance(pattern, ast.MatchAs):
+            return None if pattern.pattern is None else self._pattern(pattern.pattern, subject)
+        if isinstance(pattern, ast.MatchValue):
+            return Operation("==", (subject, self._expression(pattern.value)))
+        if isinstance(pattern, ast.MatchSingleton):
+            kind = LiteralKind.NONE if pattern.value is None else LiteralKind.BOOL
+            return Operation("is", (subject, LiteralExpression(kind, str(pattern.value))))
+        if isinstance(pattern, ast.MatchClass) and not pattern.patterns and not pattern.kwd_patterns:
+            return CallExpression(_name("isinstance"), (subject, self._expression(pattern.cls)))
+        if isinstance(pattern, ast.MatchOr):
+            either = [self._pattern(one, subject) for one in pattern.patterns]
+            known = tuple(one for one in either if one is not None)
+            return Operation("or", known) if len(known) == len(either) else None
+        written = " ".join(self._module.written(pattern).split())[:200]
+        named = tuple(node.id for node in ast.walk(pattern) if isinstance(node, ast.Name))
+        return Operation("==", (subject, OtherExpression(written, named)))
+
+    def _captured(self, pattern: ast.pattern, subject: Expression) -> Iterator[tuple[Expression, Expression]]:
+        """What a pattern binds: (target, value)."""
+        if isinstance(pattern, ast.MatchAs):
+            if pattern.pattern is not None:
+                yield from self._captured(pattern.pattern, subject)
+            if pattern.name is not None:
+                yield _name(pattern.name), subject
+            return
+        if isinstance(pattern, ast.MatchSequence):
+            names = [_captured_name(one) for one in pattern.patterns]
+            if names and all(name is not None for name in names):
+                yield Bracketed(tuple(name for name in names if name is not None)), subject
+                return
+        written = OtherExpression(str(subject), subject.words)
+        for node in ast.walk(pattern):
+            name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+            if isinstance(name, str):
+                yield _name(name), written
+
+
+def _name(name: str) -> NamePath:
+    return NamePath((name,), separator=".")
+
+
+def _captured_name(pattern: ast.pattern) -> Expression | None:
+    """`a`, `_` or `*a` as a target; None for what matches not everything."""
+    if isinstance(pattern, ast.MatchStar):
+        return Operation("*", (_name(pattern.name or "_"),))
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return _name(pattern.name or "_")
+    return None
+
+
+def _negated(condition: Expression) -> Expression:
+    return Operation("not", (Bracketed((condition,)) if isinstance(condition, Operation) else condition,))
+
+
+def _parts_of(given: ast.arguments) -> list[ast.AST]:
+    """What has a place among parameters."""
+    named = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    return [one for one in (*named, *given.defaults, *given.kw_defaults) if one is not None]
+
+
+def _is_for_checkers(test: ast.expr) -> bool | None:
+    """`TYPE_CHECKING`: True, `not TYPE_CHECKING`: False, anything else: None."""
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    asked = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+    name = asked.id if isinstance(asked, ast.Name) else asked.attr if isinstance(asked, ast.Attribute) else ""
+    return not negated if name == "TYPE_CHECKING" else None
+
+
+_B = BodyReading
+_READERS: dict[type[ast.stmt], Callable[[BodyReading, Any, int], list[Statement]]] = {
+    ast.FunctionDef: _B._definition,
+    ast.AsyncFunctionDef: _B._definition,
+    ast.ClassDef: _B._definition,
+    ast.Assign: _B._assign,
+    ast.AugAssign: _B._changed,
+    ast.AnnAssign: _B._annotated,
+    ast.Expr: _B._evaluate,
+    ast.If: _B._if,
+    ast.For: _B._for,
+    ast.AsyncFor: _B._for,
+    ast.While: _B._while,
+    ast.With: _B._with,
+    ast.AsyncWith: _B._with,
+    **dict.fromkeys(TRY_STATEMENTS, _B._try),
+    ast.Return: _B._return,
+    ast.Raise: _B._raise,
+    ast.Assert: _B._assert,
+    ast.Break: _B._leave,
+    ast.Continue: _B._leave,
+    ast.Delete: _B._delete,
+    ast.Global: _B._declared,
+    ast.Nonlocal: _B._declared,
+    ast.Import: _B._import,
+    ast.ImportFrom: _B._import_from,
+    ast.Match: _B._match,
+}
