@@ -553,7 +553,11 @@ def call_value(
 ) -> Results:
     """Call a value."""
     if isinstance(callee, Closure):
-        return call_closure(machine, callee, arguments, keywords, state, place)
+        results = call_closure(machine, callee, arguments, keywords, state, place)
+        if library.is_model_name(callee.body.name):
+            for after, value in results:
+                library.presume_tensor(value, callee.body.name, after)
+        return results
     if isinstance(callee, ClassValue):
         return construct_class(machine, callee, arguments, keywords, state, place)
     if isinstance(callee, Name):
@@ -598,6 +602,8 @@ def call_unknown(
         grads = frozenset().union(*(state.grad_of(value) for value in given)) if given else frozenset()
         unknown_call(state, given)
         return [(state, library.model_result(machine, shown, grads, state, place))]
+    if library.is_loss_name(shown) and any(torch_calls.is_inference(value, state) for value in given):
+        return [(state, library.loss_result(machine, shown, given, state, place))]
     unknown_call(state, given)
     return [(state, state.opaque(origin=shown))]
 
@@ -685,7 +691,7 @@ def call_method(
 ) -> Results:
     """Call a method of a value."""
     thing = state.thing(receiver)
-    if isinstance(receiver, (Name, ClassValue, Closure)) or receiver == Name(("super",)):
+    if isinstance(receiver, (Name, ClassValue)):
         found: Results = []
         for after, callee in attribute(machine, receiver, name, state, place, shown):
             found += call_value(machine, callee, arguments, keywords, after, place, f"{shown}.{name}")
@@ -808,9 +814,7 @@ def set_element(
             isinstance(index, Const) and isinstance(index.value, str) for index in indices
         ):
             return [state]
-        rows = torch_ops.method("__setitem__")
-        results = torch_calls.apply(machine, rows, (holder, NONE, value), (), state, place, "[]=", shown=thing.shown)
-        return [after for after, _ in results]
+        return [state] if torch_calls.write_element(machine, holder, value, state, place) else []
     if isinstance(thing, Items) and isinstance(holder, Ref):
         index = indices[0] if indices else NONE
         position = int(index.value) if isinstance(index, Const) and isinstance(index.value, float) else None

@@ -314,7 +314,8 @@ def enter_guard(
         for one, side in ((state, True), (other, False)):
             assumed = machine.assume(one, given, side)
             if assumed is not None:
-                assumed.choices |= {given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span)}
+                assumed.doubts |= {"a condition decides whether the guard is on"}
+                assumed.choices |= {(given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)}
                 sides.append((assumed, side))
     for one, side in sides:
         one.scoped = (*one.scoped, (one.modes, one.opened))

@@ -75,6 +75,29 @@ _MODULE_ONLY = frozenset(
 )
 
 
+_LOSS = re.compile(r"(?:^|_|\.)(?:criterion|crit|loss|loss_fn|loss_func|loss_function|objective)\w*$", re.IGNORECASE)
+
+
+def is_loss_name(shown: str) -> bool:
+    """Whether what is called has a name that programs give their losses."""
+    return bool(_LOSS.search(shown))
+
+
+def loss_result(
+    machine: Machine, shown: str, arguments: tuple[Value, ...], state: State, place: Place
+) -> Ref:
+    """What an unknown loss gives: it presumably saves what it compares."""
+    ref = state.add(Tensor(None, NOT_REQUIRED, False))
+    grad: Grad = frozenset((ref.number,))
+    hazards = tuple(
+        torch_calls.saving(machine, value, NONE, grad, state, place, shown)._replace(presumed=f"if `{shown}` saves it")
+        for value in arguments
+        if isinstance(value, Ref) and torch_calls.is_inference(value, state) and torch_calls.is_tensor(value, state)
+    )
+    state.change(ref, grad=grad, hazards=hazards)
+    return ref
+
+
 def is_model_name(shown: str) -> bool:
     """Whether what is called has a name that programs give their models."""
     parts = [part for part in re.split(r"[.\[]", shown) if part]
@@ -103,6 +126,13 @@ def model_result(machine: Machine, shown: str, grads: Grad, state: State, place:
         leaf=False,
         unrecorded=unrecorded,
     )
+
+
+def presume_tensor(value: Value, shown: str, state: State) -> None:
+    """What a function that is called as a model is gives: presumably tensors, where it computes with what it is given."""
+    tensor = state.tensor(value)
+    if tensor is not None and not tensor.shown and isinstance(value, Ref):
+        state.change(value, shown=True, presumed=f"if `{shown}` returns a tensor")
 
 
 # -- forms that aren't values
@@ -255,7 +285,8 @@ def call_guard(
         for one, side in ((state, True), (other, False)):
             assumed = machine.assume(one, given, side)
             if assumed is not None:
-                assumed.choices |= {given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span)}
+                assumed.doubts |= {"a condition decides whether the guard is on"}
+                assumed.choices |= {(given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)}
                 sides.append((assumed, side))
     for one, side in sides:
         made = made_guard(name, effect, side, place)  # type: ignore[arg-type]
@@ -359,6 +390,8 @@ def _torch(
     if dotted in ("torch.is_inference",) and arguments:
         return [(state, inference_truth(arguments[0], state))]
     if dotted in ("torch.autograd.grad", "torch.autograd.backward") and arguments:
+        if isinstance(arguments[0], Ref) and state.tensor(arguments[0]) is not None:
+            state.change(arguments[0], shown=True)
         done = torch_calls.differentiate(machine, arguments[0], state, place, path[-1])
         return [(state, state.add(Items("()", (), state.opaque(tensor=True))))] if done else []
     if dotted in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
@@ -460,7 +493,8 @@ def call_instance(
     """Call an object: a module runs its `forward`."""
     assert isinstance(ref, Ref)
     if thing.cls is not None:
-        for name in ("__call__", "forward") if thing.kind == "module" else ("__call__",):
+        names = ("__call__", "forward") if thing.kind == "module" else ("__call__", "operator()")
+        for name in names:
             method = calls.find_method(machine, thing.cls, name, state)
             if method is not None:
                 bound = calls._with(method, receiver=ref)
@@ -504,7 +538,8 @@ def _call_layer(
         hazard = torch_calls.saving(machine, value, parameters[0], own, state, place, thing.name)
         if 0 in own and records:
             torch_calls.machine_report(machine, hazard, state, place)
-            return []
+            if not torch_calls.cured(value, state):
+                return []
         hazards = (hazard,)
     grad = own | state.grad_of(value)
     if records is False:
@@ -618,6 +653,8 @@ def call_instance_method(
             key = str(int(index.value)) if isinstance(index, Const) and isinstance(index.value, float) else ""
             return [(state, thing.attributes.get(key) or state.opaque(f"{shown}[]"))]
     if thing.kind == "optimizer":
+        if name == "step":
+            step_taken(machine, "optimizer", state, place)
         if name == "step" and arguments and isinstance(arguments[0], Closure):
             modes, opened = state.modes, state.opened
             if state.modes.inference is False:
@@ -631,6 +668,16 @@ def call_instance_method(
         if name == "requires_grad":
             state.change(ref, attributes={"requires_grad": arguments[0] if arguments else Const(True)})
         return [(state, ref)]
+    if thing.kind == "context" and name == "save_for_backward":
+        for saved in arguments:
+            for one in torch_calls._tensors(saved, state):
+                tensor = state.tensor(one)
+                if tensor is not None and tensor.inference is True and state.modes.inference is False and tensor.shown:
+                    hazard = torch_calls.saving(machine, one, NONE, REQUIRED, state, place, name)
+                    torch_calls.machine_report(machine, hazard, state, place)
+                    if not torch_calls.cured(one, state):
+                        return []
+        return [(state, NONE)]
     if thing.kind == "context":  # `ctx` of an autograd.Function
         return [(state, state.opaque(name))]
     values = (*arguments, *(value for _, value in keywords))
@@ -741,8 +788,7 @@ def call_tensor_method(
     if name in ("tolist", "item", "numpy"):
         return [(state, state.opaque(name, tensor=False) if name != "item" else state.plain())]
     if name in ("detach", "detach_"):
-        made = torch_calls.alias(state, ref, grad=NOT_REQUIRED)
-        return [(state, made)]
+        return [(state, detached(ref, state))]
     if name in ("retain_grad", "register_hook"):
         return [(state, state.plain())]
     rows = torch_ops.method(name)
@@ -752,6 +798,20 @@ def call_tensor_method(
 
 
 _TENSOR_METHODS = frozenset("backward requires_grad_ is_inference set_ set_data tolist item numpy detach detach_".split())
+
+
+def step_taken(machine: Machine, shown: str, state: State, place: Place) -> None:
+    """An optimizer's step: what it creates in inference mode are inference tensors."""
+    if state.modes.inference:
+        machine.report(
+            EventKind.BACKWARD_IN_INFERENCE,
+            state,
+            place,
+            variable=shown,
+            what="the state that it makes are inference tensors",
+            steps=(place.step(f"`{shown}.step` runs in inference mode"),),
+            guard=opened_by(state, "inference"),
+        )
 
 
 def call_opaque_method(
@@ -774,6 +834,9 @@ def call_opaque_method(
             # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
             done = torch_calls.differentiate(machine, arguments[0], state, place, name)
             return [(state, NONE)] if done else []
+    if name == "step" and re.search(r"(?:^|_|\.)(?:optim|optimizer|opt)\w*$", shown):
+        step_taken(machine, shown, state, place)
+        return [(state, state.plain())]
     if name == "scale" and len(arguments) == 1 and isinstance(state.thing(arguments[0]), Tensor):
         return [(state, arguments[0])]
     is_tensor = thing.tensor is True
@@ -786,7 +849,7 @@ def call_opaque_method(
             state.heap[ref.number] = Tensor(None, grad, True, name=thing.name)
             return [(state, ref)]
         if name in ("detach", "detach_"):
-            return [(state, torch_calls.alias(state, ref, grad=NOT_REQUIRED))]
+            return [(state, detached(ref, state))]
         if name == "is_inference":
             return [(state, Truth(("inference", ref)))]
         rows = torch_ops.method(name)
@@ -825,11 +888,18 @@ def tensor_attribute(ref: Ref, thing: Tensor, name: str, state: State, place: Pl
     return tensor_property(ref, name, state)
 
 
+def detached(ref: Ref, state: State) -> Ref:
+    """`detach()` and `.data`: of an inference tensor, outside the mode, one that has a counter."""
+    made = torch_calls.alias(state, ref, grad=NOT_REQUIRED)
+    state.change(made, counted=state.modes.inference is not True)
+    return made
+
+
 def tensor_property(ref: Ref, name: str, state: State) -> Value:
     """What reading an attribute of a tensor gives."""
     kind = torch_ops.TENSOR_PROPERTIES.get(name)
     if name == "data":
-        return torch_calls.alias(state, ref, grad=NOT_REQUIRED)
+        return detached(ref, state)
     if name == "grad":
         return state.opaque("grad")
     if kind in ("view", "alias"):

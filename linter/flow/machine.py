@@ -79,6 +79,8 @@ MOST_CALLS = 7
 """How deep calls are followed."""
 MOST_STEPS = 6_000
 """Statements that one root may run."""
+FLAG = "a condition decides which guard it is"
+"""Why what happens under such a guard is possible at most: it's for the caller to say."""
 EXACT = 4
 """Elements of a list that a loop runs over one by one."""
 
@@ -246,7 +248,7 @@ class Machine:
             for one, side, states in ((after, True, then), (other, False, otherwise)):
                 assumed = self.assume(one, value, side)
                 if assumed is not None:
-                    assumed.choices |= {choice}
+                    assumed.choices |= {(choice, side)}
                     states.append(assumed)
         return then, otherwise
 
@@ -261,7 +263,9 @@ class Machine:
         return outcomes
 
     def _run_all(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
-        going, ended = [state], []
+        going: list[State] = [state]
+        ended: list[Outcome] = []
+        begun = state.choices
         for statement in statements:
             if not going:
                 break
@@ -274,6 +278,7 @@ class Machine:
                 outcomes += self._run_one(statement, one, here)
             if len(outcomes) > 1:
                 outcomes = self.joined_outcomes(outcomes, place)
+            _forget_decided(outcomes, begun)
             going = [outcome.state for outcome in outcomes if outcome.kind == "next"]
             ended += [outcome for outcome in outcomes if outcome.kind != "next"]
         return [*(Outcome(one, "next") for one in going), *ended]
@@ -324,15 +329,9 @@ class Machine:
         return [Outcome(after, "next") for after, _ in self.evaluate(value, state, place)]
 
     def _if(self, statement: If, state: State, place: Place) -> list[Outcome]:
-        before = state.choices
         then, otherwise = self.branches(statement.condition, state, place)
         first = [outcome for one in then for outcome in self.run(statement.then, one, place)]
         second = [outcome for one in otherwise for outcome in self.run(statement.otherwise, one, place)]
-        # Where one side only raises, the other is no choice: the program says that it must go on there.
-        for side, other in ((first, second), (second, first)):
-            if other and all(outcome.kind == "raise" for outcome in other):
-                for outcome in side:
-                    outcome.state.choices &= before | (outcome.state.choices - _taken(other))
         return [*first, *second]
 
     def _loop(self, statement: Loop, state: State, place: Place) -> list[Outcome]:
@@ -473,9 +472,22 @@ class Machine:
                 for target in statement.targets:
                     name = simple_name(target)
                     if name:
-                        value = _literal(statement.value)
-                        frame[name] = value if value is not None else state.opaque(name)
+                        frame[name] = self._module_value(statement.value, name, state, here)
         return marker
+
+    def _module_value(self, expression: Expression | None, name: str, state: State, place: Place) -> Value:
+        """What a module gives a name, as far as later code can't have changed it: literals, and torch's tensors."""
+        literal = _literal(expression)
+        if literal is not None:
+            return literal
+        if isinstance(expression, CallExpression) and isinstance(expression.callee, NamePath):
+            path = expression.callee.parts
+            if path[0] == "torch" and len(path) > 1 and all(_is_constant(given) for given in expression.arguments):
+                for _, value in self.evaluate(expression, state, place)[:1]:
+                    weaken(value, state)
+                    self.name_thing(value, NamePath((name,), separator="."), state)
+                    return value
+        return state.opaque(name)
 
     # -- assignments
 
@@ -659,10 +671,14 @@ class Machine:
         if operator in ("if else", "?:"):
             condition, then, otherwise = operands
             first, second = self.branches(condition, state, place)
-            return [
+            results = [
                 *(result for one in first for result in self.evaluate(then, one, place)),
                 *(result for one in second for result in self.evaluate(otherwise, one, place)),
             ]
+            if first and second and any(isinstance(value, GuardValue) for _, value in results):
+                for after, _ in results:
+                    after.doubts |= {FLAG}
+            return results
         if operator in (":=", "=") and len(operands) == 2:
             return [
                 (last, value)
@@ -710,7 +726,7 @@ class Machine:
                                 assumed = self.assume(side_state, value, side)
                                 if assumed is None:
                                     continue
-                                assumed.choices |= {choice}
+                                assumed.choices |= {(choice, side)}
                                 if side is either:
                                     found.append((assumed, value))
                                 else:
@@ -720,9 +736,18 @@ class Machine:
         return [*((one, Const(True)) for one in then), *((one, Const(False)) for one in otherwise)]
 
 
-def _taken(outcomes: list[Outcome]) -> frozenset[object]:
-    """The conditions on which outcomes hang."""
-    return frozenset().union(*(outcome.state.choices for outcome in outcomes))
+def _forget_decided(outcomes: list[Outcome], begun: frozenset[object]) -> None:
+    """What only one side of is left, since the other has raised, is no choice: the program says that it must be so."""
+    alive = [outcome.state for outcome in outcomes if outcome.kind != "raise"]
+    made = frozenset().union(*(state.choices for state in alive)) - begun if alive else frozenset()
+    decided = frozenset(choice for choice in made if (choice[0], not choice[1]) not in made)  # type: ignore[index]
+    undecided = frozenset(
+        choice for choice in decided if any(choice not in state.choices for state in alive)
+    )
+    decided -= undecided
+    if decided:
+        for state in alive:
+            state.choices -= decided
 
 
 def _is_dull(state: State) -> bool:
@@ -736,6 +761,29 @@ _ANY_ERROR = frozenset({"RuntimeError", "Exception", "BaseException", "Error", "
 def _catches_torch(handler: Handler) -> bool:
     """Whether a handler takes what PyTorch raises."""
     return handler.caught is None or not _ANY_ERROR.isdisjoint(words_of(handler.caught))
+
+
+def weaken(value: Value, state: State) -> None:
+    """Forget of a thing what others may have changed since: whether it requires grad."""
+    thing = state.thing(value)
+    if isinstance(thing, Tensor) and isinstance(value, Ref):
+        grad = frozenset((value.number,)) if thing.grad else thing.grad
+        state.change(value, grad=grad, leaf=None if grad else thing.leaf)
+    elif isinstance(thing, Instance):
+        for inner in thing.attributes.values():
+            weaken(inner, state)
+
+
+def _is_constant(expression: Expression) -> bool:
+    if isinstance(expression, KeywordArgument):
+        return _is_constant(expression.value)
+    if isinstance(expression, Bracketed):
+        return all(map(_is_constant, expression.items))
+    if isinstance(expression, Operation):
+        return all(map(_is_constant, expression.operands))
+    return isinstance(expression, LiteralExpression) or (
+        isinstance(expression, NamePath) and expression.parts[0] == "torch"
+    )
 
 
 def _literal(expression: Expression | None) -> Const | None:

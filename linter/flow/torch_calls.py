@@ -276,6 +276,7 @@ def _hazards(
         return ()
     found = []
     certain: Hazard | None = None
+    told: Ref | None = None
     for saved, because in row.saves:
         for ref in _tensors(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
@@ -294,10 +295,10 @@ def _hazards(
                 hazard = saving(machine, ref, cause, grad, state, place, name)
                 found.append(hazard)
                 if CERTAIN in grad and state.modes.records:
-                    certain = hazard
-    if certain is not None:
+                    certain, told = hazard, ref
+    if certain is not None and told is not None:
         machine_report(machine, certain, state, place)
-        return None
+        return () if cured(told, state) else None
     return tuple(found)
 
 
@@ -419,9 +420,9 @@ def write(machine: Machine, ref: Ref, state: State, place: Place, name: str) -> 
             steps=(place.step(f"`{name}` writes to {f'`{shown}`' if shown else 'a leaf'}, which requires grad"),),
             guard=None,
         )
-        return False
+        return cured(ref, state)
     if tensor.inference is True and state.modes.inference is False and not state.modes.below_view:
-        if not tensor.shown:
+        if not tensor.shown or tensor.counted:
             return True
         shown = called(ref, state)
         subject = f"`{shown}`" if shown else "it"
@@ -435,7 +436,26 @@ def write(machine: Machine, ref: Ref, state: State, place: Place, name: str) -> 
             guard=tensor.guard,
             presumed=tensor.presumed,
         )
+        return cured(ref, state)
+    return True
+
+
+def cured(ref: Ref, state: State) -> bool:
+    """Go on behind what was told as if it hadn't happened, to tell the next; where a failure is expected, end there."""
+    if isinstance(state.heap.get(ref.number), Tensor):
+        state.change(ref, inference=None, grad=frozenset((ref.number,)), hazards=(), unrecorded=(), leaf=None)
+    return not state.shielded
+
+
+def write_element(machine: Machine, ref: Ref, value: Value, state: State, place: Place) -> bool:
+    """`t[i] = value`; False where that raises."""
+    if not write(machine, ref, state, place, "an assignment to an element"):
         return False
+    tensor = state.tensor(ref)
+    if tensor is not None and state.modes.records is not False:
+        given = state.tensor(value)
+        hazards = _few((*tensor.hazards, *(given.hazards if given is not None else ())))
+        state.change(ref, grad=tensor.grad | state.grad_of(value), hazards=hazards)
     return True
 
 
@@ -458,7 +478,7 @@ def require_grad(machine: Machine, ref: Ref, flag: Value, state: State, place: P
             guard=tensor.guard,
             presumed=tensor.presumed,
         )
-        return False
+        return cured(ref, state)
     grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
     state.change(ref, grad=grad, leaf=True)
     return True
@@ -469,7 +489,7 @@ def set_data(machine: Machine, ref: Ref, value: Value, state: State, place: Plac
     tensor, given = state.tensor(ref), state.tensor(value)
     if tensor is None or given is None:
         return True
-    if given.inference is True and given.shown and tensor.inference is not True and CERTAIN in tensor.grad:
+    if given.inference is True and given.shown and tensor.inference is not True and tensor.grad:
         shown = called(ref, state)
         machine.report(
             EventKind.INFERENCE_DATA,
@@ -498,7 +518,7 @@ def differentiate(machine: Machine, value: Value, state: State, place: Place, na
         if tensor.hazards and CERTAIN not in tensor.grad and tensor.grad <= covered and tensor.shown:
             for hazard in tensor.hazards:
                 machine_report(machine, hazard, state, place)
-            found = False
+            found = cured(ref, state)
         elif not tensor.grad and tensor.shown and tensor.unrecorded:
             machine.report(
                 EventKind.NOT_RECORDED,
@@ -510,7 +530,7 @@ def differentiate(machine: Machine, value: Value, state: State, place: Place, na
                 guard=tensor.off,
                 presumed=tensor.presumed,
             )
-            found = False
+            found = cured(ref, state)
         elif state.modes.inference and tensor.grad:
             machine.report(
                 EventKind.BACKWARD_IN_INFERENCE,

@@ -189,6 +189,8 @@ class Tensor(NamedTuple):
     """The guard that had switched recording off then."""
     name: str = ""
     """As the program names it."""
+    counted: bool = False
+    """An inference tensor that has a counter all the same, and so may be written: one detached outside the mode."""
 
 
 class Instance(NamedTuple):
