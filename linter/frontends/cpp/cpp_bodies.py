@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 
 from ...facts import Function, GuardUse, Span
 from ...facts.expressions import Expression, MemberAccess, NamePath, TypeName
+from ...facts.model import MOST_AROUND
 from ...facts.statements import Assign, Body, BodyKind, BodyParameter
+from ...lazy_regex import lazy_regex
+from .cpp_branches import CONTROL_FLOW
 from .cpp_declarators import declared_by, function_declarator
-from .cpp_statements import Closures, UnfinishedBody, StatementReader
+from .cpp_statements import SIMPLE_STATEMENTS, Closures, StatementReader, UnfinishedBody
 from .guard_reach import reached
 from .tree_reading import Reading
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_WAITS = lazy_regex(rb"co_(?:await|yield|return)\b")
+_FORMS = {**SIMPLE_STATEMENTS, **CONTROL_FLOW}
 _THIS = NamePath(("this",))
 
 
@@ -64,35 +69,36 @@ class _Building(Closures):
 
     def __init__(self, reading: Reading, dead: Sequence[Span]) -> None:
         self._reading = reading
-        self._statements = StatementReader(reading, dead, self)
+        self._statements = StatementReader(reading, _FORMS, self, dead)
         self._by_span = {function.span: index for index, function in enumerate(reading.functions)}
+        self._may_wait = b"co_" in reading.code
         self._class_by_span = {class_.span: index for index, class_ in enumerate(reading.classes)}
 
     # -- functions
 
     def function_body(self, index: int) -> Body:
         function, node = self._reading.functions[index], self._reading.function_nodes[index]
-        frame = UnfinishedBody(self._qualified(function))
+        within = UnfinishedBody(self._qualified(function))
         declarator = function_declarator(node)
         initialisers: tuple[Assign, ...] = ()
-        for child in node.children:
+        for child in node.named_children:
             if child.type == "field_initializer_list":
-                initialisers = self._initialisers(child, frame)
-        return self._run(BodyKind.FUNCTION, function, node, declarator, frame, index, 0, initialisers=initialisers)
+                initialisers = self._initialisers(child, within)
+        return self._run(BodyKind.FUNCTION, function, node, declarator, within, index, 0, initialisers=initialisers)
 
-    def lambda_body(self, node: Node, frame: UnfinishedBody, depth: int) -> Body:
+    def lambda_body(self, node: Node, within: UnfinishedBody, depth: int) -> Body:
         span = self._reading.span(node)
         index = self._by_span.get(span)
         body = node.child_by_field_name("body")
-        own = UnfinishedBody(frame.qualified, frame.lambdas_around + 1, frame.left)
+        own = UnfinishedBody(within.qualified, within.lambdas_around + 1, within.left)
         function = self._reading.functions[index] if index is not None else None
         if function is None or body is None:
-            return Body(BodyKind.LAMBDA, "", frame.qualified, span, span, (), is_read=False)
+            return Body(BodyKind.LAMBDA, "", within.qualified, span, span, (), is_read=False)
         captures = node.child_by_field_name("captures")
         given = self._reading.written(captures)[1:-1] if captures is not None else ""
         declarator = node.child_by_field_name("declarator")
         made = self._run(BodyKind.LAMBDA, function, node, declarator, own, index, depth, captures=_captured(given))
-        frame.left = own.left
+        within.left = own.left
         return made
 
     def _run(
@@ -101,7 +107,7 @@ class _Building(Closures):
         function: Function,
         node: Node,
         declarator: Node | None,
-        frame: UnfinishedBody,
+        within: UnfinishedBody,
         index: int | None,
         depth: int,
         *,
@@ -109,44 +115,57 @@ class _Building(Closures):
         captures: tuple[str, ...] = (),
     ) -> Body:
         """The body of a function or lambda, read with all that is in it."""
-        reading, body = self._reading, node.child_by_field_name("body")
+        body = node.child_by_field_name("body")
         assert body is not None, "a function of the facts has a body"
-        parameters = self._parameters(function, declarator, frame, depth)
+        parameters = self._parameters(function, declarator, within, depth)
         if body.type == "compound_statement":
-            statements = tuple(self._statements.statements(body.named_children, frame, depth))
+            statements = tuple(self._statements.statements(body.named_children, within, depth))
         else:
-            statements = tuple(self._statements.statements((body,), frame, depth))
-        start = node.start_byte + reading.shift
-        head = reading.text[start : body.start_byte + reading.shift].rstrip()
+            statements = tuple(self._statements.statements((body,), within, depth))
+        waits = self._waits(body, index) if self._may_wait else frozenset()
         return Body(
             kind,
             function.name,
-            frame.qualified,
+            within.qualified,
             function.span,
-            Span(start, start + len(head)),
+            self._statements.header(node, body.start_byte),
             statements,
-            tuple(frame.inner),
+            tuple(within.inner),
             parameters,
             initialisers=initialisers,
             returns=self._returns(function, declarator),
             captures=captures,
-            is_async=frame.awaits and not frame.yields,
-            is_generator=frame.yields,
+            is_async=bool(waits) and b"co_yield" not in waits,
+            is_generator=b"co_yield" in waits,
             is_static=function.is_static or _is_static_member(node),
             function=index,
-            is_read=frame.is_read and not (node.has_error and _is_lost(node)),
+            is_read=within.is_read and not (node.has_error and _is_lost(node)),
         )
 
+    def _waits(self, body: Node, index: int | None) -> Set[bytes]:
+        """The keywords by which a coroutine leaves and is entered again, in its own code."""
+        reading = self._reading
+        return {
+            found.group()
+            for found in _WAITS.finditer(reading.code, body.start_byte, body.end_byte)
+            if reading.function_at(found.start()) == index
+        }
+
     def _qualified(self, function: Function) -> tuple[str, ...]:
-        """With the function around a local class."""
-        if function.parent is None:
-            return function.qualified
-        outer = self._reading.functions[function.parent]
-        around = self._qualified(outer)
-        return (*around, *function.qualified[len(outer.qualified) - bool(outer.name) :])
+        """With the functions around a local class."""
+        names = function.qualified
+        inner, functions = function, self._reading.functions
+        for _ in range(MOST_AROUND):
+            if inner.parent is None:
+                break
+            outer = functions[inner.parent]
+            shared = len(outer.qualified) - len(outer.declared_as)  # the namespaces and classes around both
+            names = (*outer.qualified, *names[shared:])
+            inner = outer
+        return names
 
     def _parameters(
-        self, function: Function, declarator: Node | None, frame: UnfinishedBody, depth: int
+        self, function: Function, declarator: Node | None, within: UnfinishedBody, depth: int
     ) -> tuple[BodyParameter, ...]:
         if not function.parameters:
             return ()
@@ -161,7 +180,9 @@ class _Building(Closures):
             default: Expression | None = None
             if node.type == "optional_parameter_declaration":
                 value = node.child_by_field_name("default_value")
-                default = self._statements.expression(value, frame, depth) if value is not None else None
+                if value is not None and value.type == "compound_literal_expression" and value.has_error:
+                    value = value.child_by_field_name("value")  # `= {}`, which the grammar reads as `T{}` without `T`
+                default = self._statements.expression(value, within, depth) if value is not None else None
             mark = "*" if node.type == "variadic_parameter_declaration" else ""
             found.append(BodyParameter(name, type_, default, mark))
         return tuple(found)
@@ -175,52 +196,53 @@ class _Building(Closures):
         found = self._reading.expressions.read(trailing.named_children[-1])
         return found if isinstance(found, TypeName) else TypeName(found)
 
-    def _initialisers(self, node: Node, frame: UnfinishedBody) -> tuple[Assign, ...]:
+    def _initialisers(self, node: Node, within: UnfinishedBody) -> tuple[Assign, ...]:
         found = []
         for child in node.named_children:
             parts = child.named_children
             if child.type != "field_initializer" or len(parts) < 2:
                 continue
+            if within.left <= 0:
+                within.is_read = False
+                break
+            within.left -= 1
             name = self._reading.expressions.read(parts[0])
             target = (
                 MemberAccess(_THIS, name.name, "->", name.template_arguments) if isinstance(name, NamePath) else name
             )
-            value = self._statements.expression(parts[1], frame, 0)
+            value = self._statements.expression(parts[1], within, 0)
             found.append(Assign(self._reading.span(child), (target,), value))
         return tuple(found)
 
     # -- classes
 
-    def class_body(self, node: Node, frame: UnfinishedBody) -> Body | None:
+    def class_body(self, node: Node, within: UnfinishedBody) -> Body | None:
         index = self._class_by_span.get(self._reading.span(node))
-        return self.class_body_of(index, frame.qualified) if index is not None else None
+        return self.class_body_of(index, within.qualified) if index is not None else None
 
     def class_body_of(self, index: int, around: tuple[str, ...] | None = None) -> Body:
         class_, node = self._reading.classes[index], self._reading.class_nodes[index]
         qualified = class_.qualified if around is None else (*around, class_.name)
-        frame = UnfinishedBody(qualified)
+        within = UnfinishedBody(qualified)
         body = node.child_by_field_name("body")
         members: list[BodyParameter] = []
         for child in body.named_children if body is not None else ():
             if child.type == "field_declaration":
-                members += self._members(child, frame)
-        reading = self._reading
-        start = node.start_byte + reading.shift
-        end = body.start_byte + reading.shift if body is not None else class_.span.end
+                members += self._members(child, within)
         return Body(
             BodyKind.CLASS,
             class_.name,
             qualified,
             class_.span,
-            Span(start, start + len(reading.text[start:end].rstrip())),
+            self._statements.header(node, body.start_byte if body is not None else node.end_byte),
             (),
-            tuple(frame.inner),
+            tuple(within.inner),
             bases=class_.bases,
             members=tuple(members),
-            is_read=not (node.has_error and _is_lost(node)),
+            is_read=body is None or not any(child.has_error and _is_lost(child) for child in _data_of(body)),
         )
 
-    def _members(self, node: Node, frame: UnfinishedBody) -> Iterable[BodyParameter]:
+    def _members(self, node: Node, within: UnfinishedBody) -> Iterable[BodyParameter]:
         """The data members of one declaration, each with what it is given."""
         kind = node.child_by_field_name("type")
         left: Node | None = None
@@ -232,7 +254,7 @@ class _Building(Closures):
                     yield self._member(node, kind, left, value)
                 left, value = child, None
             elif field == "default_value":
-                value = self._statements.expression(child, frame, 0)
+                value = self._statements.expression(child, within, 0)
         if left is not None:
             yield self._member(node, kind, left, value)
 
@@ -244,16 +266,16 @@ class _Building(Closures):
 
     def module_body(self, nodes: Iterable[Node]) -> tuple[Body, ...]:
         """The initialisers of these globals, in their order; nothing where there are none."""
-        frame = UnfinishedBody(())
+        within = UnfinishedBody(())
         once = {node.start_byte: node for node in nodes}
         ordered = [once[start] for start in sorted(once)]
-        statements = self._statements.statements(ordered, frame, 0)
+        statements = self._statements.statements(ordered, within, 0)
         if not statements:
             return ()
         whole = Span(0, len(self._reading.text))
-        is_read = frame.is_read and not any(node.has_error for node in ordered)
+        is_read = within.is_read and not any(node.has_error for node in ordered)
         return (
-            Body(BodyKind.MODULE, "", (), whole, Span(0, 0), tuple(statements), tuple(frame.inner), is_read=is_read),
+            Body(BodyKind.MODULE, "", (), whole, Span(0, 0), tuple(statements), tuple(within.inner), is_read=is_read),
         )
 
 
@@ -270,16 +292,21 @@ def _captured(written: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, parts)))
 
 
+def _data_of(body: Node) -> Iterable[Node]:
+    """What stands in a class, without its methods, which are bodies of their own."""
+    return (child for child in body.named_children if child.type not in ("function_definition", "template_declaration"))
+
+
 def _is_static_member(node: Node) -> bool:
     return any(child.type == "storage_class_specifier" and child.text == b"static" for child in node.children)
 
 
 def _is_lost(node: Node) -> bool:
-    """Whether the parser was lost in the node; a semicolon that it had to put in is no harm."""
+    """Whether the parser was lost in the node; a semicolon that it put in is no harm, nor a type, as in `T a = {}`."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
-        if one.is_error or (one.is_missing and one.type != ";"):
+        if one.is_error or (one.is_missing and one.type not in (";", "type_identifier")):
             return True
         waiting += [child for child in one.children if child.has_error or child.is_missing]
     return False

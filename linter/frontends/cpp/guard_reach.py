@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Set
+from typing import TYPE_CHECKING
 
 from ... import guards
 from ...facts import Form, GuardUse
+from ...facts.expressions import last_name
 from ...guards import Effect
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
 from .tree_reading import Reading
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 _WORD = lazy_regex(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
+_LONGEST_MEMBER = 2000
 _NAMED_ONLY = frozenset({Form.ALIAS, Form.USING, Form.IMPORT})
 
 
@@ -99,8 +105,9 @@ class _Search:
         if self._called_in is None:
             self._called_in = defaultdict(set)
             for call in self._reading.calls:
-                if call.function is not None and call.name:
-                    self._called_in[call.name].add(self._outermost[call.function])
+                name = last_name(call.expression.callee)
+                if call.function is not None and name in self._by_name:
+                    self._called_in[name].add(self._outermost[call.function])
         return self._called_in.get(name, frozenset())
 
     def _reach(self, index: int) -> None:
@@ -116,7 +123,19 @@ class _Search:
             self._reach(index)
         for index in self._classes.get(name, ()):
             self.classes.add(index)
-            self._mention(*self._reading.classes[index].span)
+            self._mention_members(self._reading.class_nodes[index])
+
+    def _mention_members(self, node: Node) -> None:
+        """Reach what a class derives from, and what its data members are."""
+        body = node.child_by_field_name("body")
+        if body is None:
+            return
+        shift = self._reading.shift
+        self._mention(node.start_byte + shift, body.start_byte + shift)
+        for child in body.named_children:
+            if child.type == "field_declaration":
+                # Bounded, as unnamed classes may stand in each other.
+                self._mention(child.start_byte + shift, min(child.end_byte, child.start_byte + _LONGEST_MEMBER) + shift)
 
     def _mention(self, start: int, end: int) -> None:
         """Reach what a stretch of the text names."""

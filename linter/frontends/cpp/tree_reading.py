@@ -31,6 +31,8 @@ _CONST = lazy_regex(rb"\bconst\b")
 _PLAIN = frozenset({"identifier", "array_declarator", "pointer_declarator", "reference_declarator"})
 """Declarators that give a name and no value."""
 
+_AROUND_METHODS = frozenset({"field_declaration_list", "template_declaration", "friend_declaration"})
+
 _LONG = 200
 """Texts of arguments and values are kept up to so many characters: enough to recognise, cheap to send."""
 
@@ -307,8 +309,10 @@ class Reading:
         for node in captures.get("declaration", ()):
             if self.function_at(node.start_byte + self.shift) is None:
                 self.outer_declarations.append(node)
+                in_body = False
+            else:
+                in_body = node.parent is not None and node.parent.type not in _AROUND_METHODS
             kind = node.child_by_field_name("type")
-            in_body = node.parent is not None and node.parent.type == "compound_statement"
             for declarator in node.children_by_field_name("declarator"):
                 if declarator.type in _PLAIN:
                     # `Tensor out;` and `float data[3];` give a name without a value.
