@@ -60,6 +60,15 @@ class Evidence(Struct, frozen=True):
     """The name of the kind of signal that was found."""
 
 
+class StepTaken(Struct, frozen=True):
+    """One step of how a finding comes about, in words, with its place."""
+
+    message: str
+    path: str
+    offset: int
+    row: int
+
+
 class Decision(Struct, frozen=True):
     context: Context
     replacement: str | None
@@ -91,6 +100,8 @@ class Finding(Struct, frozen=True, eq=False):
     """What the finding is about besides: a variable that is not the guard's own, or the codes in a comment."""
     url: str | None = None
     """The page of a rule that does not come with guardfix, empty when it has none; None for guardfix's own."""
+    steps: tuple[StepTaken, ...] = ()
+    """How it comes about, where an abstract run has shown it."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Finding) and other.__class__ is self.__class__ and self._said() == other._said()

@@ -14,13 +14,16 @@ from msgspec import Struct, field
 
 from .analysis.project import Project
 from .facts import Facts, GuardUse, Span, Suppression
-from .findings import Decision, Finding, Severity
+from .findings import Decision, Finding, Severity, StepTaken
+from .flow.events import Event, EventKind
+from .flow.project_events import events_in, steps_of, use_of
 from .guards import GuardChoice, gradient_guards, no_guards
 from .named_tuples import NamedTuple
 from .rule_names import RuleName, rule_names
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
+EventCheck = Callable[[Event, Facts, Project], Iterable[Finding]]
 PlaceCheck = Callable[[str, str], Iterable[Finding]]
 CommentCheck = Callable[[Facts, Sequence["StaleCodes"]], Iterable[Finding]]
 Questions = Callable[[Facts, Project], Iterable[str]]
@@ -68,6 +71,7 @@ class Rule(Struct):
     """That of its module, as it is written there."""
     _uses: list[UseCheck] = field(default_factory=list)
     _files: list[FileCheck] = field(default_factory=list)
+    _events: list[tuple[frozenset[EventKind], EventCheck]] = field(default_factory=list)
     _folders: list[PlaceCheck] = field(default_factory=list)
     _left_out: list[PlaceCheck] = field(default_factory=list)
     _questions: list[Questions] = field(default_factory=list)
@@ -107,6 +111,15 @@ class Rule(Struct):
         self._files.append(check)
         return check
 
+    def check_event(self, *kinds: EventKind) -> Callable[[EventCheck], EventCheck]:
+        """Register a check that is asked about each certain event of these kinds, as abstract runs have shown it."""
+
+        def register(check: EventCheck) -> EventCheck:
+            self._events.append((frozenset(kinds), check))
+            return check
+
+        return register
+
     def check_folder(self, check: PlaceCheck) -> PlaceCheck:
         """Register a check that is given (path, why) of each folder that cannot be listed."""
         self._folders.append(check)
@@ -134,7 +147,7 @@ class Rule(Struct):
 
     @property
     def has_check(self) -> bool:
-        return any((self._uses, self._files, self._folders, self._left_out, self._comments))
+        return any((self._uses, self._files, self._events, self._folders, self._left_out, self._comments))
 
     @property
     def asks_about_comments(self) -> bool:
@@ -164,6 +177,10 @@ class Rule(Struct):
         for check_use in self._uses:
             for use in facts.guard_uses:
                 yield from check_use(use, facts, project)
+        for kinds, check_event in self._events:
+            for event in events_in(facts, project):
+                if event.certain and event.kind in kinds:
+                    yield from check_event(event, facts, project)
 
     def folder_findings(self, path: str, reason: str) -> Iterator[Finding]:
         for check in self._folders:
@@ -183,11 +200,24 @@ class Rule(Struct):
         decision: Decision | None = None,
         severity: Severity | None = None,
         variable: str = "",
+        steps: tuple[StepTaken, ...] = (),
     ) -> Finding:
         """A finding of this rule in a file, or at a path."""
         path = facts if isinstance(facts, str) else facts.path
         level = severity or self.severity
-        return Finding(self.code, self.name, message, level, path, span, decision, use, variable, self.url)
+        return Finding(self.code, self.name, message, level, path, span, decision, use, variable, self.url, steps)
+
+
+    def at_event(self, event: Event, facts: Facts, project: Project, message: str, *, span: Span | None = None) -> Finding:
+        """A finding of this rule about an event, with its steps, and its guard where that stands in the same file."""
+        return self.at(
+            facts,
+            span or event.span,
+            message,
+            use=use_of(event, facts),
+            variable=event.variable,
+            steps=steps_of(event, project),
+        )
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from guardfix import torch_ops
 
+from ..facts import Span
 from ..facts.expressions import (
     CallExpression,
     Comprehension,
@@ -116,7 +117,7 @@ def decorated(machine: Machine, closure: Closure, state: State, place: Place) ->
     """A function with its decorators applied, the lowest first."""
     results: Results = [(state, closure)]
     for decorator in reversed(closure.body.decorators):
-        here = place.at(closure.body.header)
+        here = place.at(Span(closure.body.span.start, closure.body.header.end))
         found: Results = []
         for one, value in results:
             for after, given in machine.evaluate(decorator, one, here):
@@ -767,7 +768,7 @@ def set_attribute(
     thing = state.thing(holder)
     if isinstance(holder, Ref) and isinstance(thing, (Instance, Opaque)):
         state.change(holder, attributes={**thing.attributes, name: value})
-        machine.stored(holder, thing, name, value, state, place)
+        machine.stored(holder, name, value, state, place)
         return [state]
     if isinstance(holder, Ref) and isinstance(thing, Tensor):
         if name == "requires_grad":

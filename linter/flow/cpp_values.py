@@ -386,7 +386,7 @@ def assign(machine: Machine, name: str, value: Value, state: State, place: Place
     thing = state.thing(self_[1]) if self_ is not None else None
     if self_ is not None and isinstance(thing, Instance) and isinstance(self_[1], Ref):
         state.change(self_[1], attributes={**thing.attributes, name: value})
-        machine.stored(self_[1], thing, name, value, state, place)
+        machine.stored(self_[1], name, value, state, place)
         return
     state.frames[place.frame][name] = value
 

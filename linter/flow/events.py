@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..facts import Span
 from ..named_tuples import NamedTuple
 from ..str_enum import StrEnum
-from .values import GuardValue, Step
+from .values import Cached, GuardValue, Step
 
 
 class EventKind(StrEnum):
@@ -18,6 +18,7 @@ class EventKind(StrEnum):
     INFERENCE_RESULT = "what a function's forward gives back was made in inference mode"
     NOT_RECORDED = "a gradient is asked for where nothing was recorded"
     BACKWARD_IN_INFERENCE = "a graph is differentiated in inference mode"
+    CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"
     LEAF_WRITTEN = "a leaf that requires grad is written where writes are recorded"
 
@@ -45,6 +46,8 @@ class Event(NamedTuple):
     steps: tuple[Step, ...]
     guard: GuardValue | None
     """The guard that brings it about."""
+    cached: Cached | None = None
+    """Of a tensor that an attribute holds since a condition filled it: where."""
     presumed: str = ""
     doubt: str = ""
     """Why it is only possible."""

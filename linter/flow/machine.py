@@ -54,6 +54,7 @@ from .program import File, Program
 from .state import State
 from .values import (
     NONE,
+    Cached,
     ClassValue,
     Closure,
     Const,
@@ -96,6 +97,8 @@ class Machine:
         self.events: dict[tuple[EventKind, str, Span], Event] = {}
         self.called: dict[int, list[bool]] = {}
         """For each body that was called from code in sight: whether each call was in a mode that records."""
+        self.fills: dict[int, dict[str, Tensor]] = {}
+        """For each class (its body's id), the attributes that a condition fills under inference mode."""
         self.exhausted = 0
         """Roots whose budget ended."""
         self.dropped = False
@@ -114,6 +117,7 @@ class Machine:
         what: str,
         steps: tuple[Step, ...],
         guard: GuardValue | None,
+        cached: Cached | None = None,
         presumed: str = "",
         doubt: str = "",
         at: tuple[str, Span] | None = None,
@@ -125,13 +129,22 @@ class Machine:
             doubt = next(iter(sorted(state.doubts)), "")
         if not doubt and len(state.choices) > 1:
             doubt = "it happens only if several conditions come together"
-        told = Event(kind, not doubt, path, span, variable, what, steps, guard, presumed, doubt)
+        told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt)
         known = self.events.get((kind, path, span))
         if known is None or (told.certain and not known.certain):
             self.events[kind, path, span] = told
 
-    def stored(self, holder: Ref, thing: object, name: str, value: Value, state: State, place: Place) -> None:
+    def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
         """A value is stored in an attribute of an object."""
+        tensor = state.tensor(value)
+        if tensor is None or not place.conditional or tensor.inference is not True or not tensor.shown:
+            return
+        assert isinstance(value, Ref)
+        cached = Cached(place.file.path, place.span, name, place.body.name)
+        state.change(value, cached=cached)
+        thing = state.thing(holder)
+        if isinstance(thing, Instance) and thing.cls is not None and holder.number == state.receiver:
+            self.fills.setdefault(id(thing.cls.body), {}).setdefault(name, tensor._replace(cached=cached, name=f"self.{name}"))
 
     # -- roots
 
@@ -330,8 +343,9 @@ class Machine:
 
     def _if(self, statement: If, state: State, place: Place) -> list[Outcome]:
         then, otherwise = self.branches(statement.condition, state, place)
-        first = [outcome for one in then for outcome in self.run(statement.then, one, place)]
-        second = [outcome for one in otherwise for outcome in self.run(statement.otherwise, one, place)]
+        inside = place.in_branch()
+        first = [outcome for one in then for outcome in self.run(statement.then, one, inside)]
+        second = [outcome for one in otherwise for outcome in self.run(statement.otherwise, one, inside)]
         return [*first, *second]
 
     def _loop(self, statement: Loop, state: State, place: Place) -> list[Outcome]:

@@ -36,8 +36,14 @@ class Place(Struct, frozen=True, eq=False):
     resumed: Callable[[State, Value], list[Outcome]] | None = None
     """What runs where this body yields: the block below `with`, or the loop over a generator."""
 
+    conditional: bool = False
+    """It stands in a branch of its function."""
+
     def at(self, span: Span) -> Place:
-        return Place(self.file, self.body, self.frame, span, self.calls, self.resumed)
+        return Place(self.file, self.body, self.frame, span, self.calls, self.resumed, self.conditional)
+
+    def in_branch(self) -> Place:
+        return Place(self.file, self.body, self.frame, self.span, self.calls, self.resumed, True)
 
     def step(self, message: str) -> Step:
         return Step(self.file.path, self.span, message)

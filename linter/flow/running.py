@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from ..facts import Facts
 from ..facts.expressions import MemberAccess, is_this
@@ -13,7 +14,7 @@ from .machine import Machine
 from .paths import Place
 from .program import File, Program
 from .state import State
-from .values import ClassValue, Closure, Instance, Ref, Tensor
+from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
 
 
 def run_program(files: Iterable[Facts]) -> Machine:
@@ -23,6 +24,10 @@ def run_program(files: Iterable[Facts]) -> Machine:
         machine.run_module(file)
         for owner, body in functions_of(file):
             machine.run_function(file, _found(machine, file, owner, body))
+    for file in machine.program.files:
+        for owner, body in functions_of(file):
+            if owner is not None and id(owner) in machine.fills:
+                machine.run_function(file, _found(machine, file, owner, body, machine.fills[id(owner)]))
     return machine
 
 
@@ -44,7 +49,11 @@ def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
                     yield body, inner
 
 
-def _found(machine: Machine, file: File, owner: Body | None, body: Body):  # type: ignore[no-untyped-def]
+def _found(
+    machine: Machine, file: File, owner: Body | None, body: Body, filled: Mapping[str, Tensor] = MappingProxyType({})
+) -> Callable[[State], Closure | None]:
+    """What makes the function in a new state; of a method, its object's attributes may be filled already."""
+
     def closure(state: State) -> Closure | None:
         if file.language != "python":
             cls = None
@@ -66,7 +75,13 @@ def _found(machine: Machine, file: File, owner: Body | None, body: Body):  # typ
             return None
         if calls.is_static(value):
             return value
-        return calls._with(value, receiver=receiver_of(machine, file, cls, state, body))
+        receiver = receiver_of(machine, file, cls, state, body)
+        state.receiver = receiver.number
+        made = state.thing(receiver)
+        if filled and isinstance(made, Instance):
+            known = {name: state.add(tensor) for name, tensor in filled.items() if made.attributes.get(name, NONE) == NONE}
+            state.change(receiver, attributes={**made.attributes, **known})
+        return calls._with(value, receiver=receiver)
 
     return closure
 

@@ -32,7 +32,7 @@ from .values import (
 class State:
     """Modes, variables and things of a path, with the conditions that it has taken. Mutable; `fork` for another path."""
 
-    __slots__ = ("choices", "doubts", "facts", "frames", "heap", "modes", "next", "opened", "scoped", "shielded")
+    __slots__ = ("choices", "doubts", "facts", "frames", "heap", "modes", "next", "opened", "receiver", "scoped", "shielded")
 
     def __init__(self) -> None:
         self.modes = Modes()
@@ -49,6 +49,8 @@ class State:
         """Why what happens on this path is possible at most."""
         self.shielded = 0
         """How many blocks are open that expect a failure."""
+        self.receiver = 0
+        """The number of the object whose method is the root."""
         self.next = CERTAIN + 1
 
     def fork(self) -> State:
@@ -57,6 +59,7 @@ class State:
         other.frames = {number: dict(frame) for number, frame in self.frames.items()}
         other.heap = dict(self.heap)
         other.facts = dict(self.facts)
+        other.receiver = self.receiver
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
         return other
 

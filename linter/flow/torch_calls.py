@@ -322,6 +322,7 @@ def saving(
         tensor.guard,
         name,
         tensor.presumed,
+        tensor.cached,
     )
 
 
@@ -334,6 +335,7 @@ def machine_report(machine: Machine, hazard: Hazard, state: State, place: Place)
         what=f"`{hazard.op}` must save it for backward",
         steps=hazard.steps,
         guard=hazard.guard,
+        cached=hazard.cached,
         presumed=hazard.presumed,
         at=(hazard.path, hazard.span),
     )
@@ -434,6 +436,7 @@ def write(machine: Machine, ref: Ref, state: State, place: Place, name: str) -> 
             what=f"`{name}` changes it in place",
             steps=(*tensor.made, place.step(f"`{name}` changes {subject} in place, outside the mode")),
             guard=tensor.guard,
+            cached=tensor.cached,
             presumed=tensor.presumed,
         )
         return cured(ref, state)

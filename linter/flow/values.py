@@ -149,6 +149,16 @@ class Hazard(NamedTuple):
     guard: GuardValue | None
     op: str
     presumed: str
+    cached: Cached | None = None
+
+
+class Cached(NamedTuple):
+    """Where an attribute is filled if it is empty or too small, and by which function."""
+
+    path: str
+    span: Span
+    attribute: str
+    function: str
 
 
 class Opaque(NamedTuple):
@@ -189,6 +199,8 @@ class Tensor(NamedTuple):
     """The guard that had switched recording off then."""
     name: str = ""
     """As the program names it."""
+    cached: Cached | None = None
+    """The attribute that a condition has filled with it."""
     counted: bool = False
     """An inference tensor that has a counter all the same, and so may be written: one detached outside the mode."""
 

@@ -32,10 +32,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import guards
 from ..analysis.project import Project
+from ..decision.event_words import ESCAPES, escape_message
 from ..facts import Facts
 from ..findings import Finding
+from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
@@ -48,18 +49,7 @@ RULE = Rule(
 )
 
 
-@RULE.check_file
-def escapes(facts: Facts, project: Project) -> Iterator[Finding]:
-    python = facts.python
-    if python is None:
-        return
-    for escape in python.escapes:
-        use = python.uses[escape.use].use
-        handed = escape.variable == use.variable and use.guard != guards.ENTERED_WITH_TENSORS
-        if use.guard not in guards.UNDER_INFERENCE or python.uses[escape.use].mode is not True or handed:
-            continue
-        row = facts.row(escape.made.start)
-        message = (
-            f"`{escape.variable}` is an inference tensor (made at line {row} under inference mode) and is {escape.what}"
-        )
-        yield RULE.at(facts, escape.span, message, use=use, variable=escape.variable)
+@RULE.check_event(*ESCAPES)
+def escapes(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    if event.cached is None:
+        yield RULE.at_event(event, facts, project, escape_message(event, facts))

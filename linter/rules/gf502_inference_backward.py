@@ -29,10 +29,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import guards
 from ..analysis.project import Project
+from ..decision.event_words import GRADIENTS, gradient_message
 from ..facts import Facts
 from ..findings import Finding, Severity
+from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
@@ -46,14 +47,6 @@ RULE = Rule(
 )
 
 
-@RULE.check_file
-def gradients(facts: Facts, project: Project) -> Iterator[Finding]:
-    python = facts.python
-    if python is None:
-        return
-    for call in python.gradient_calls:
-        use = python.uses[call.use].use
-        if use.guard in guards.UNDER_INFERENCE or use.guard == guards.C_INFERENCE_MODE:
-            row = facts.row(use.span.start)
-            message = f"`{call.what}` under `{use.written}` of line {row}: no gradients are recorded here"
-            yield RULE.at(facts, call.span, message, use=use)
+@RULE.check_event(*GRADIENTS)
+def gradients(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    yield RULE.at_event(event, facts, project, gradient_message(event, facts))

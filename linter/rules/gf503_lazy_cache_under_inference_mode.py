@@ -38,8 +38,11 @@ from collections.abc import Iterator
 
 from ..analysis.project import Project
 from ..analysis.shared_models import Place, shared_models
+from ..decision.event_words import ESCAPES
 from ..facts import Facts
 from ..findings import Finding
+from ..flow.events import Event, EventKind
+from ..flow.project_events import events_in
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
@@ -53,18 +56,23 @@ RULE = Rule(
 )
 
 
+@RULE.check_event(EventKind.CACHE_READ, *ESCAPES)
+def filled(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    if event.cached is None or event.cached.path != facts.path:
+        return
+    message = (
+        f"`self.{event.cached.attribute}` becomes an inference tensor when `{event.cached.function}` fills it under "
+        f"inference mode, and {event.what}"
+    )
+    yield RULE.at_event(event, facts, project, message, span=event.cached.span)
+
+
 @RULE.check_file
 def caches(facts: Facts, project: Project) -> Iterator[Finding]:
     python = facts.python
     if python is None:
         return
-    for cache in python.lazy_caches:
-        message = (
-            f"`self.{cache.attribute}` becomes an inference tensor when `{cache.method}` fills it under inference "
-            f"mode, and `{cache.reader}` reads it in normal mode (line {facts.row(cache.reader_span.start)})"
-        )
-        yield RULE.at(facts, cache.span, message)
-    known = {cache.span for cache in python.lazy_caches}
+    known = {event.cached.span for event in events_in(facts, project) if event.cached is not None and event.certain}
     for shared in shared_models(project).caches_in(facts.path):
         if shared.fill.span not in known:
             under, normal = _where(shared.under, facts, project), _where(shared.normal, facts, project)

@@ -43,26 +43,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.coverage import is_inference_scope
-from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..analysis.proven_escapes import escapes_in_function
-from ..facts import Facts, GuardUse
+from ..decision.event_words import ESCAPES, escape_message
+from ..facts import Facts
 from ..findings import Finding
+from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
 RULE = Rule("GF506", "inference-escape", guards=guards_with(Effect.INFERENCE))
 
 
-@RULE.check_use
-def escapes(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    if not is_inference_scope(use) or not is_gradient_guard(use, facts, project):
-        return
-    for hazard in escapes_in_function(use, facts):
-        row = facts.row(use.span.start)
-        message = (
-            f"`{hazard.variable}` is an inference tensor, made under the InferenceMode of line {row}; "
-            f"here it is {hazard.what}, which raises an error; clone it first, or make it under NoGradGuard"
-        )
-        yield RULE.at(facts, hazard.span, message, use=use, variable=hazard.variable)
+@RULE.check_event(*ESCAPES)
+def escapes(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    yield RULE.at_event(event, facts, project, escape_message(event, facts))

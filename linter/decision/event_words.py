@@ -1,0 +1,51 @@
+"""What rules say of the events of abstract runs."""
+
+from __future__ import annotations
+
+from ..facts import Facts
+from ..flow.events import PYTORCH_SAYS, Event, EventKind
+
+ESCAPES = (
+    EventKind.INFERENCE_WRITTEN,
+    EventKind.INFERENCE_SAVED,
+    EventKind.INFERENCE_REQUIRES_GRAD,
+    EventKind.INFERENCE_DATA,
+    EventKind.INFERENCE_RESULT,
+)
+"""What goes wrong with inference tensors behind the mode."""
+GRADIENTS = (EventKind.NOT_RECORDED, EventKind.BACKWARD_IN_INFERENCE)
+"""What goes wrong with gradients under a guard."""
+
+
+def escape_message(event: Event, facts: Facts) -> str:
+    """What an inference tensor is, where it was made, what is done with it, and what PyTorch says to that."""
+    subject = f"`{event.variable}`" if event.variable else "this"
+    made = f", made under the guard of {_where(event, facts)}" if event.guard is not None else ""
+    message = f"{subject} is an inference tensor{made}: {event.what}"
+    return message + _raises(event) + _presumed(event)
+
+
+def gradient_message(event: Event, facts: Facts) -> str:
+    """Under which guard gradients are asked for, and what comes of it."""
+    guard = f" under the guard of {_where(event, facts)}" if event.guard is not None else ""
+    if event.kind is EventKind.NOT_RECORDED:
+        subject = f"`{event.variable}`" if event.variable else "what is differentiated"
+        return f"{subject} was computed{guard}, where nothing is recorded: {event.what}{_raises(event)}{_presumed(event)}"
+    subject = f"`{event.variable}`" if event.variable else "gradients"
+    return f"{subject}{guard}: {event.what}{_presumed(event)}"
+
+
+def _where(event: Event, facts: Facts) -> str:
+    assert event.guard is not None
+    if event.guard.path != facts.path:
+        return event.guard.path
+    return f"line {facts.row(event.guard.span.start)}"
+
+
+def _raises(event: Event) -> str:
+    said = PYTORCH_SAYS.get(event.kind)
+    return f'; PyTorch raises "{said}"' if said is not None else ""
+
+
+def _presumed(event: Event) -> str:
+    return f" ({event.presumed})" if event.presumed else ""

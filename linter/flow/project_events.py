@@ -1,0 +1,49 @@
+"""The events of a project, shown once however many rules ask."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ..analysis.project import Project
+from ..facts import Facts, GuardUse
+from ..findings import StepTaken
+from .events import Event
+
+
+class _Shown:
+    """What the abstract run of a project has shown, by file."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, list[Event]] | None = None
+
+
+def events_in(facts: Facts, project: Project) -> list[Event]:
+    """What happens in a file, certainly or possibly, in the order of its text."""
+    if not facts.bodies:
+        return []
+    shown = project.memory(_Shown)
+    if shown.events is None:
+        from .running import run_program
+
+        shown.events = defaultdict(list)
+        for event in run_program(project).events.values():
+            shown.events[event.path].append(event)
+        for events in shown.events.values():
+            events.sort(key=lambda event: event.span)
+    return shown.events.get(facts.path, [])
+
+
+def steps_of(event: Event, project: Project) -> tuple[StepTaken, ...]:
+    """The steps of an event as a finding has them."""
+    return tuple(
+        StepTaken(step.message, step.path, step.span.start, project.files[step.path].row(step.span.start))
+        for step in event.steps
+    )
+
+
+def use_of(event: Event, facts: Facts) -> GuardUse | None:
+    """The guard that brings an event about, where it stands in the same file."""
+    if event.guard is None or event.guard.path != facts.path:
+        return None
+    span = event.guard.span
+    return next((use for use in facts.guard_uses if span.holds(use.type_span)), None)
