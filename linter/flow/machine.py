@@ -160,10 +160,14 @@ class Machine:
     def run_function(self, file: File, closure: Callable[[State], Closure | None]) -> None:
         """Run a function as its callers may: with arguments of which nothing is known."""
         state = State()
-        found = closure(state)
-        if found is None:
-            return
-        self._run_root(lambda: calls.call_root(self, found, state, file))
+
+        def run() -> None:
+            found = closure(state)
+            if found is not None:
+                self._steps = MOST_STEPS
+                calls.call_root(self, found, state, file)
+
+        self._run_root(run)
 
     def _run_root(self, run: Callable[[], object]) -> None:
         self._steps = MOST_STEPS

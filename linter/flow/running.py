@@ -10,7 +10,7 @@ from ..facts.expressions import MemberAccess, is_this
 from ..facts.statement_walk import statements_in
 from ..facts.statements import Assign, Body, BodyKind
 from . import calls, cpp_values
-from .machine import Machine
+from .machine import Exhausted, Machine
 from .paths import Place
 from .program import File, Program
 from .state import State
@@ -97,6 +97,8 @@ def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, bod
     events = dict(machine.events)
     try:
         results = calls.call_closure(machine, calls._with(initialiser, receiver=ref), arguments, (), state.fork(), place)
+    except Exhausted:
+        return ref
     finally:
         machine.events = events
     if not results:
