@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .expressions import CallExpression, Expression, nodes_of
+from .expressions import CallExpression, Expression, nodes_of, words_of
 from .statements import (
     Assign,
     Block,
@@ -81,3 +81,20 @@ def calls_in(body: Body) -> Iterator[CallExpression]:
             for node in nodes_of(expression):
                 if isinstance(node, CallExpression):
                     yield node
+
+
+def words_in(body: Body) -> set[str]:
+    """The identifiers that a function mentions, and what is defined in it."""
+    found: set[str] = set()
+    waiting = [body]
+    while waiting:
+        one = waiting.pop()
+        waiting += one.inner
+        for decorator in one.decorators:
+            found |= words_of(decorator)
+        for statement in statements_in((*one.initialisers, *one.statements)):
+            if isinstance(statement, Assign) and statement.type is not None:
+                found |= words_of(statement.type)
+            for expression in expressions_of(statement):
+                found |= words_of(expression)
+    return found

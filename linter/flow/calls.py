@@ -80,7 +80,7 @@ def named(machine: Machine, path: NamePath, state: State, place: Place) -> Value
         parent = state.frames[outermost]["<parent>"]
         assert isinstance(parent, Plain)
         outermost = parent.number
-    state.frames[outermost][name] = value
+    state.names(outermost)[name] = value
     return value
 
 
@@ -97,7 +97,7 @@ def made(machine: Machine, body: Body, state: State, place: Place) -> Results:
             if isinstance(statement, Define):
                 inner = body.inner[statement.body]
                 for _, value in made(machine, inner, state, inside):
-                    state.frames[frame][inner.name] = _owned(value, cls)
+                    state.names(frame)[inner.name] = _owned(value, cls)
         for statement in body.statements:
             if not isinstance(statement, Define):
                 machine.run((statement,), state, inside)
@@ -298,19 +298,19 @@ def call_closure(
     file: File = closure.program  # type: ignore[assignment]
     step = place.step(f"calls `{body.name or 'a lambda'}`")
     inside = Place(file, body, frame, body.header, (*place.calls, (body, step)))
-    state.frames[frame].update(bound_arguments(body, arguments, keywords, machine, state, inside))
+    state.names(frame).update(bound_arguments(body, arguments, keywords, machine, state, inside))
     if closure.owner is not None:
-        state.frames[frame]["<class>"] = closure.owner
+        state.names(frame)["<class>"] = closure.owner
         if closure.receiver is not None:
-            state.frames[frame]["<self>"] = closure.receiver
+            state.names(frame)["<self>"] = closure.receiver
         elif arguments:
-            state.frames[frame]["<self>"] = arguments[0]
+            state.names(frame)["<self>"] = arguments[0]
     if body.is_generator:
         return [(state, state.add(Generator(closure, frame)))]
-    return run_body(machine, closure, state, inside)
+    return run_body(machine, closure, state, inside, [place.frame])
 
 
-def run_body(machine: Machine, closure: Closure, state: State, inside: Place) -> Results:
+def run_body(machine: Machine, closure: Closure, state: State, inside: Place, around: list[int]) -> Results:
     modes, opened, depth = state.modes, state.opened, len(state.scoped)
     for guard in closure.guards:
         set_modes(state, guard)
@@ -325,22 +325,21 @@ def run_body(machine: Machine, closure: Closure, state: State, inside: Place) ->
         value = outcome.value if outcome.kind == "return" else NONE
         found.append((outcome.state, value))
     if len(found) > 1:
-        found = _joined(machine, found, inside)
+        found = _joined(machine, found, inside, around)
     if not closure.body.inner:
         for after, _ in found:
             after.frames.pop(inside.frame, None)
     return found
 
 
-def _joined(machine: Machine, found: Results, inside: Place) -> Results:
-    """The results of a call, of those that are the same one; the frames of the callers count as well."""
+def _joined(machine: Machine, found: Results, inside: Place, around: list[int]) -> Results:
+    """The results of a call, of those that are the same one; what the caller holds counts as well."""
     for after, value in found:
         after.frames[inside.frame] = {"<result>": value, **_kept(after, inside)}
-    frames = [inside.frame]
+    frames = [inside.frame, *around]
     seen: dict[tuple[object, ...], tuple[State, Value]] = {}
     for after, value in found:
-        live = [*frames, *(number for number in after.frames if number != inside.frame)]
-        key = after.signature(live)
+        key = after.signature(frames)
         known = seen.get(key)
         if known is None:
             seen[key] = (after, value)
@@ -348,9 +347,10 @@ def _joined(machine: Machine, found: Results, inside: Place) -> Results:
             known[0].choices &= after.choices
             known[0].facts = {f: v for f, v in known[0].facts.items() if after.facts.get(f) is v}
     kept = list(seen.values())
-    if len(kept) > 8:
+    if len(kept) > machine.most_states:
         machine.dropped = True
-    return kept[:8]
+        kept.sort(key=lambda pair: not pair[0].telling)
+    return kept[: machine.most_states]
 
 
 def _kept(state: State, inside: Place) -> dict[str, Value]:
@@ -364,7 +364,7 @@ def call_root(machine: Machine, closure: Closure, state: State, file: File) -> N
     parent = closure.frame
     frame = state.enter_frame(parent=parent)
     place = Place(file, body, frame, body.header, ((body, None),))  # type: ignore[arg-type]
-    names = state.frames[frame]
+    names = state.names(frame)
     for parameter in body.parameters:
         names[parameter.name] = cpp_values.parameter(machine, parameter, state, place)
     for name in treated_as_tensors(body):
@@ -434,14 +434,14 @@ def run_context(
                 found.append(outcome)
             else:
                 # It leaves through the generator's own end, whose state is what counts.
-                outcome.state.frames[thing.frame]["<left>"] = state_note(outcome)
+                outcome.state.names(thing.frame)["<left>"] = state_note(outcome)
                 found.append(Outcome(outcome.state, "next"))
         return found
 
     step = place.step(f"enters `{closure.body.name}`")
     inside = Place(file, closure.body, thing.frame, closure.body.header, (*place.calls, (closure.body, step)), resumed)
     for outcome in machine.run(closure.body.statements, state, inside):
-        note = outcome.state.frames.get(thing.frame, {}).pop("<left>", None)
+        note = outcome.state.names(thing.frame).pop("<left>", None)
         if outcome.kind == "raise":
             left.append(outcome)
         elif isinstance(note, Partial):
@@ -778,7 +778,7 @@ def set_attribute(
             return [state] if torch_calls.set_data(machine, holder, value, state, place) else []
         return [state]
     if isinstance(holder, ClassValue) and holder.frame is not None and holder.frame in state.frames:
-        state.frames[holder.frame][name] = value
+        state.names(holder.frame)[name] = value
     return [state] if holder != NONE else []
 
 

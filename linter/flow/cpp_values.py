@@ -369,7 +369,7 @@ def declare(machine: Machine, statement: Assign, state: State, place: Place) -> 
     for after, given in results:
         machine.name_thing(given, target, after)
         if name:
-            after.frames[place.frame][name] = given
+            after.names(place.frame)[name] = given
             found.append(after)
         else:
             found += machine.bind(target, given, after, place)
@@ -380,7 +380,7 @@ def assign(machine: Machine, name: str, value: Value, state: State, place: Place
     """`name = value`, where the name may be a member's."""
     found = state.find(name, place.frame)
     if found is not None:
-        state.frames[found[0]][name] = value
+        state.names(found[0])[name] = value
         return
     self_ = state.find("<self>", place.frame)
     thing = state.thing(self_[1]) if self_ is not None else None
@@ -388,7 +388,7 @@ def assign(machine: Machine, name: str, value: Value, state: State, place: Place
         state.change(self_[1], attributes={**thing.attributes, name: value})
         machine.stored(self_[1], name, value, state, place)
         return
-    state.frames[place.frame][name] = value
+    state.names(place.frame)[name] = value
 
 
 def call_name(

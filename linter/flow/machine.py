@@ -63,6 +63,7 @@ from .values import (
     Instance,
     Items,
     Method,
+    Modes,
     Name,
     Opaque,
     Plain,
@@ -74,11 +75,13 @@ from .values import (
     Value,
 )
 
-MOST_STATES = 8
+MOST_STATES = 4
 """Paths that are followed at one point."""
+MOST_DULL = 2
+"""Of these, those on which nothing that a rule would tell is on the way."""
 MOST_CALLS = 7
 """How deep calls are followed."""
-MOST_STEPS = 6_000
+MOST_STEPS = 1_200
 """Statements that one root may run."""
 FLAG = "a condition decides which guard it is"
 """Why what happens under such a guard is possible at most: it's for the caller to say."""
@@ -101,6 +104,10 @@ class Machine:
         """For each class (its body's id), the attributes that a condition fills under inference mode."""
         self.exhausted = 0
         """Roots whose budget ended."""
+        self._defined: dict[File, State] = {}
+        self.receivers: dict[int, tuple[State, Ref]] = {}
+        """For each class (its body's id), an object of it as `__init__` leaves it."""
+        self.most_states = MOST_STATES
         self.dropped = False
         """Paths of this root were dropped."""
         self._steps = 0
@@ -154,12 +161,12 @@ class Machine:
         state = State()
         frame = state.enter_frame()
         place = Place(file, file.module, frame, file.module.span)
-        state.frames[frame]["<module>"] = Const(file.path)
+        state.names(frame)["<module>"] = Const(file.path)
         self._run_root(lambda: self.run(file.module.statements, state, place) if file.module else None)
 
     def run_function(self, file: File, closure: Callable[[State], Closure | None]) -> None:
         """Run a function as its callers may: with arguments of which nothing is known."""
-        state = State()
+        state = self.state_in(file) if file.language == "python" else State()
 
         def run() -> None:
             found = closure(state)
@@ -180,27 +187,39 @@ class Machine:
 
     def joined(self, states: Iterable[State], place: Place) -> list[State]:
         """The states, each once. What two that are the same have taken different sides of is no choice any more."""
+        states = list(states)
+        if len(states) == 1:
+            return states
         found: dict[tuple[object, ...], State] = {}
         for state in states:
-            key = state.signature([place.frame])
+            dull = _is_dull(state)
+            if dull:
+                # What was chosen before anything is on the way decides nothing of what a rule tells.
+                state.choices = frozenset()
+            key = state.outline(place.frame) if dull else state.signature([place.frame])
             known = found.get(key)
             if known is None:
                 found[key] = state
             else:
                 known.choices &= state.choices
                 known.facts = {fact: value for fact, value in known.facts.items() if state.facts.get(fact) is value}
-        kept = list(found.values())
-        if len(kept) > MOST_STATES:
-            self.dropped = True
-            kept.sort(key=_is_dull)
-        return kept[:MOST_STATES]
+        return self._few(list(found.values()))
+
+    def _few(self, states: list[State]) -> list[State]:
+        """The states that are followed further: those on which something may be told first."""
+        if len(states) <= MOST_DULL:
+            return states
+        telling = [state for state in states if not _is_dull(state)]
+        kept = [*telling[: self.most_states], *(state for state in states if _is_dull(state))][: max(len(telling), MOST_DULL)]
+        self.dropped = self.dropped or len(kept) < len(states)
+        return kept[: self.most_states]
 
     def joined_outcomes(self, outcomes: list[Outcome], place: Place) -> list[Outcome]:
         going = [outcome.state for outcome in outcomes if outcome.kind == "next"]
         others = [outcome for outcome in outcomes if outcome.kind != "next"]
-        if len(others) > MOST_STATES:
-            self.dropped = True
-            others = sorted(others, key=lambda outcome: _is_dull(outcome.state))[:MOST_STATES]
+        if len(others) > MOST_DULL:
+            kept = set(map(id, self._few([outcome.state for outcome in others])))
+            others = [outcome for outcome in others if id(outcome.state) in kept]
         return [*(Outcome(state, "next") for state in self.joined(going, place)), *others]
 
     def assume(self, state: State, truth: Truth | Value, side: bool) -> State | None:
@@ -330,10 +349,10 @@ class Machine:
                 for target in statement.targets:
                     found = state.find(simple_name(target), place.frame)
                     if found is not None:
-                        state.frames[found[0]].pop(simple_name(target), None)
+                        state.names(found[0]).pop(simple_name(target), None)
             case Declaration():
                 for name in statement.names:
-                    state.frames[place.frame]["<outer>" + name] = NONE
+                    state.names(place.frame)["<outer>" + name] = NONE
         return [Outcome(state, "next")]
 
     def _evaluate_statement(self, statement: Evaluate, state: State, place: Place) -> list[Outcome]:
@@ -430,7 +449,7 @@ class Machine:
                 for one in (before.fork(), *(caught.fork() for caught in raised)):
                     one.doubts |= {"it happens only after an exception"}
                     if handler.name:
-                        state_frame = one.frames[place.frame]
+                        state_frame = one.names(place.frame)
                         state_frame[handler.name] = one.opaque(handler.name, tensor=False)
                     outcomes += self.run(handler.block, one, place)
         if not statement.finally_:
@@ -445,13 +464,13 @@ class Machine:
         body = place.body.inner[statement.body]
         results = calls.made(self, body, state, place)
         for after, value in results:
-            after.frames[place.frame][body.name] = value
+            after.names(place.frame)[body.name] = value
         return [Outcome(after, "next") for after, _ in results]
 
     def _import(self, statement: Import, state: State, place: Place) -> None:
         if statement.name == "*":
             return
-        state.frames[place.frame][statement.name] = self.imported(statement.dotted, state, place.file)
+        state.names(place.frame)[statement.name] = self.imported(statement.dotted, state, place.file)
 
     def imported(self, dotted: str, state: State, file: File) -> Value:
         """What an import gives: a definition of the project, or a name."""
@@ -469,9 +488,18 @@ class Machine:
                     return found
         return Name(tuple(part for part in dotted.split(".") if part) or ("",))
 
+    def state_in(self, file: File) -> State:
+        """A state in which a module is defined and nothing of it has run."""
+        known = self._defined.get(file)
+        if known is None:
+            known = State()
+            self.module_frame(file, known)
+            self._defined[file] = known = known.over()
+        return known.fork()
+
     def module_frame(self, file: File, state: State) -> int:
         """The frame of another module: what it defines, with nothing run."""
-        marker = -(1 + self.program.files.index(file))
+        marker = -(1 + file.number)
         if marker in state.frames:
             return marker
         frame = state.frames[marker] = {}
@@ -596,7 +624,7 @@ class Machine:
             found = state.find(name, outer.number if isinstance(outer, Plain) else None)
             if found is not None:
                 frame = found[0]
-        state.frames[frame][name] = value
+        state.names(frame)[name] = value
 
     # -- expressions
 
@@ -770,7 +798,7 @@ def _forget_decided(outcomes: list[Outcome], begun: frozenset[object]) -> None:
 
 def _is_dull(state: State) -> bool:
     """Whether nothing that a rule would tell is on the way in a state."""
-    return not any(isinstance(thing, Tensor) and (thing.inference or thing.hazards) for thing in state.heap.values())
+    return not state.telling and state.modes == Modes()
 
 
 _ANY_ERROR = frozenset({"RuntimeError", "Exception", "BaseException", "Error", "exception", "runtime_error", "TorchError"})

@@ -13,8 +13,9 @@ from ..facts.statements import Body, BodyKind
 class File:
     """One file with its bodies."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, number: int) -> None:
         self.facts = facts
+        self.number = number
         self.path = facts.path
         self.language = facts.language
         self.module = next((body for body in facts.bodies if body.kind is BodyKind.MODULE), None)
@@ -28,7 +29,7 @@ class Program:
     """All files that have bodies."""
 
     def __init__(self, files: Iterable[Facts]) -> None:
-        self.files = [File(facts) for facts in files if facts.bodies]
+        self.files = [File(facts, number) for number, facts in enumerate(files) if facts.bodies]
         self._modules: dict[str, list[File]] = defaultdict(list)
         self._functions: dict[str, list[tuple[File, Body]]] = defaultdict(list)
         self._classes: dict[str, list[tuple[File, Body]]] = defaultdict(list)

@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 from ..facts import Facts
 from ..facts.expressions import MemberAccess, is_this
-from ..facts.statement_walk import statements_in
+from ..facts.statement_walk import statements_in, words_in
 from ..facts.statements import Assign, Body, BodyKind
 from . import calls, cpp_values
-from .machine import Exhausted, Machine
+from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, Program
 from .state import State
@@ -20,15 +20,41 @@ from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
 def run_program(files: Iterable[Facts]) -> Machine:
     """Run the project's files; `events` of what is given back are what was shown."""
     machine = Machine(Program(files))
+    reach = reaching_guards(machine.program)
     for file in machine.program.files:
         machine.run_module(file)
         for owner, body in functions_of(file):
+            if id(body) not in reach:
+                continue
             machine.run_function(file, _found(machine, file, owner, body))
     for file in machine.program.files:
         for owner, body in functions_of(file):
             if owner is not None and id(owner) in machine.fills:
                 machine.run_function(file, _found(machine, file, owner, body, machine.fills[id(owner)]))
     return machine
+
+
+def reaching_guards(program: Program) -> set[int]:
+    """The functions (by their bodies' ids) in which a guard stands, and those that mention such a function's name."""
+    words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
+    found: set[int] = set()
+    names: set[str] = set()
+    for file in program.files:
+        spans = [use.span for use in file.facts.guard_uses]
+        for owner, body in functions_of(file):
+            if any(body.span.holds(span) for span in spans):
+                found.add(id(body))
+                names |= _names_of(owner, body)
+    growing = True
+    while growing:
+        growing = False
+        for file in program.files:
+            for owner, body in functions_of(file):
+                if id(body) not in found and not names.isdisjoint(words_of_bodies[id(body)]):
+                    found.add(id(body))
+                    names |= _names_of(owner, body)
+                    growing = True
+    return found
 
 
 def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
@@ -86,39 +112,56 @@ def _found(
     return closure
 
 
+def _names_of(owner: Body | None, body: Body) -> set[str]:
+    """By what others reach a function: its name, and that of the class that it makes or runs."""
+    called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
+    return {owner.name} if called and owner is not None else {body.name}
+
+
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:
     """An object of which is known what its `__init__` does, and what no other method changes."""
-    ref = calls.instance_of(machine, cls, state, complete=False)
     initialiser = calls.find_method(machine, cls, "__init__", state)
     if initialiser is None or body.name == "__init__":
-        return ref
+        return calls.instance_of(machine, cls, state, complete=False)
+    known = machine.receivers.get(id(cls.body))
+    if known is None:
+        known = machine.receivers[id(cls.body)] = _initialised(machine, file, cls, initialiser)
+    made, ref = known
+    begun = made.fork()
+    state.frames, state.heap, state.next = begun.frames, begun.heap, begun.next
+    return ref
+
+
+def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Closure) -> tuple[State, Ref]:
+    state = machine.state_in(file)
+    ref = calls.instance_of(machine, cls, state, complete=False)
     place = Place(file, cls.body, cls.frame or 0, cls.body.header)
     arguments = tuple(state.opaque(parameter.name) for parameter in initialiser.body.parameters[1:] if not parameter.mark)
-    events = dict(machine.events)
+    events, fills = dict(machine.events), dict(machine.fills)
+    begun = state.fork()
+    machine.most_states = 1
     try:
-        results = calls.call_closure(machine, calls._with(initialiser, receiver=ref), arguments, (), state.fork(), place)
+        results = calls.call_closure(machine, calls._with(initialiser, receiver=ref), arguments, (), state, place)
     except Exhausted:
-        return ref
+        results = []
     finally:
-        machine.events = events
+        machine.events, machine.fills, machine.most_states = events, fills, MOST_STATES
     if not results:
-        return ref
+        return begun.over(), ref
     after, _ = results[0]
     made = after.heap.get(ref.number)
     if not isinstance(made, Instance):
-        return ref
+        return begun.over(), ref
     changed = _changed_elsewhere(cls.body)
-    # The heap of that run, with what may have become of it since.
-    state.heap, state.next = after.heap, max(state.next, after.next)
-    for number, frame in after.frames.items():
-        state.frames.setdefault(number, frame)
+    # What may have become of it since isn't known.
     kept = {name: value for name, value in made.attributes.items() if name not in changed}
-    state.heap[ref.number] = made._replace(attributes=kept, complete=False)
-    for number, thing in list(state.heap.items()):
+    after.heap[ref.number] = made._replace(attributes=kept, complete=False)
+    for number, thing in list(after.heap.items()):
         if isinstance(thing, Tensor):
             grad = frozenset((number,)) if thing.grad else thing.grad
-            state.heap[number] = thing._replace(grad=grad, inference=None if not thing.inference else thing.inference)
-    return ref
+            after.heap[number] = thing._replace(grad=grad, inference=thing.inference or None)
+    after.choices, after.doubts, after.facts = begun.choices, begun.doubts, {}
+    return after.over(), ref
 
 
 def _changed_elsewhere(cls: Body) -> set[str]:

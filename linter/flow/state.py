@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from .values import (
     CERTAIN,
@@ -28,11 +29,40 @@ from .values import (
     Value,
 )
 
+_Held = TypeVar("_Held")
+
+
+class Layered(dict[int, _Held]):
+    """A table over another one, which stays as it is: what many states share is copied for none."""
+
+    __slots__ = ("base",)
+
+    def __init__(self, own: Mapping[int, _Held] = MappingProxyType({}), base: Mapping[int, _Held] = MappingProxyType({})) -> None:
+        super().__init__(own)
+        self.base = base
+
+    def __missing__(self, number: int) -> _Held:
+        return self.base[number]
+
+    def __contains__(self, number: object) -> bool:
+        return super().__contains__(number) or number in self.base
+
+    def get(self, number: int, default: Any = None) -> Any:
+        found = super().get(number)
+        return found if found is not None else self.base.get(number, default)
+
+    def is_own(self, number: int) -> bool:
+        return super().__contains__(number)
+
+
+def _tells(thing: Thing) -> bool:
+    return isinstance(thing, Tensor) and bool(thing.inference or thing.hazards or thing.unrecorded)
+
 
 class State:
     """Modes, variables and things of a path, with the conditions that it has taken. Mutable; `fork` for another path."""
 
-    __slots__ = ("choices", "doubts", "facts", "frames", "heap", "modes", "next", "opened", "receiver", "scoped", "shielded")
+    __slots__ = ("choices", "doubts", "facts", "frames", "heap", "modes", "next", "opened", "receiver", "scoped", "shielded", "telling")
 
     def __init__(self) -> None:
         self.modes = Modes()
@@ -40,8 +70,8 @@ class State:
         """The guards that are open, outermost first."""
         self.scoped: tuple[tuple[Modes, tuple[GuardValue, ...]], ...] = ()
         """For each C++ guard that lives, outermost first: the modes that its destructor restores."""
-        self.frames: dict[int, dict[str, Value]] = {}
-        self.heap: dict[int, Thing] = {}
+        self.frames: Layered[dict[str, Value]] = Layered()
+        self.heap: Layered[Thing] = Layered()
         self.facts: dict[tuple[object, ...], bool] = {}
         self.choices: frozenset[object] = frozenset()
         """Conditions of which this path took one side where the other goes on as well."""
@@ -51,16 +81,25 @@ class State:
         """How many blocks are open that expect a failure."""
         self.receiver = 0
         """The number of the object whose method is the root."""
+        self.telling = False
+        """Whether something was made that a rule may tell of."""
         self.next = CERTAIN + 1
 
     def fork(self) -> State:
         other = State.__new__(State)
         other.modes, other.opened, other.scoped = self.modes, self.opened, self.scoped
-        other.frames = {number: dict(frame) for number, frame in self.frames.items()}
-        other.heap = dict(self.heap)
+        other.frames = Layered({number: dict(frame) for number, frame in self.frames.items()}, self.frames.base)
+        other.heap = Layered(self.heap, self.heap.base)
         other.facts = dict(self.facts)
-        other.receiver = self.receiver
+        other.receiver, other.telling = self.receiver, self.telling
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
+        return other
+
+    def over(self) -> State:
+        """A state that begins as this one is, which must stay so from now on."""
+        other = self.fork()
+        other.frames = Layered({}, {**self.frames.base, **self.frames})
+        other.heap = Layered({}, {**self.heap.base, **self.heap})
         return other
 
     # -- things
@@ -72,6 +111,7 @@ class State:
     def add(self, thing: Thing) -> Ref:
         number = self.number()
         self.heap[number] = thing
+        self.telling = self.telling or _tells(thing)
         return Ref(number)
 
     def opaque(self, name: str = "", **known: Any) -> Ref:
@@ -88,7 +128,8 @@ class State:
         return thing if isinstance(thing, Tensor) else None
 
     def change(self, ref: Ref, **fields: Any) -> None:
-        self.heap[ref.number] = self.heap[ref.number]._replace(**fields)
+        thing = self.heap[ref.number] = self.heap[ref.number]._replace(**fields)
+        self.telling = self.telling or _tells(thing)
 
     def grad_of(self, value: Value) -> Grad:
         """Which sources must require grad for the value to."""
@@ -102,11 +143,17 @@ class State:
 
     # -- frames
 
+    def names(self, frame: int) -> dict[str, Value]:
+        """The names of a frame, to change them."""
+        if not self.frames.is_own(frame):
+            self.frames[frame] = dict(self.frames.get(frame, {}))
+        return self.frames[frame]
+
     def enter_frame(self, names: Iterable[tuple[str, Value]] = (), parent: int | None = None) -> int:
         number = self.number()
         self.frames[number] = dict(names)
         if parent is not None:
-            self.frames[number]["<parent>"] = Plain(parent)
+            self.names(number)["<parent>"] = Plain(parent)
         return number
 
     def find(self, name: str, frame: int | None) -> tuple[int, Value] | None:
@@ -121,6 +168,14 @@ class State:
 
     # -- comparing
 
+    def outline(self, frame: int) -> tuple[object, ...]:
+        """What tells this state from another at a glance: what the names of a frame are bound to, roughly."""
+        told: list[object] = [self.doubts, self.shielded]
+        for name, value in self.frames.get(frame, {}).items():
+            thing = self.heap.get(value.number) if isinstance(value, Ref) else None
+            told.append((name, value if isinstance(value, Const) else type(thing if thing is not None else value)))
+        return tuple(told)
+
     def signature(self, live: Iterable[int]) -> tuple[object, ...]:
         """What tells this state from another, the numbers of things and the ways in which they came about aside."""
         numbers: dict[int, int] = {}
@@ -128,6 +183,8 @@ class State:
         waiting: list[int] = []
 
         def named(number: int) -> int:
+            if not self.heap.is_own(number):
+                return -number
             found = numbers.get(number)
             if found is None:
                 found = numbers[number] = len(numbers)
@@ -159,8 +216,8 @@ class State:
         waiting_frames: list[int] = []
 
         def frame_of(frame: int | None) -> int | None:
-            if frame is None or frame not in self.frames:
-                return None
+            if frame is None or not self.frames.is_own(frame):
+                return frame  # a frame that nobody has changed
             if frame not in frames:
                 frames[frame] = len(frames)
                 waiting_frames.append(frame)
