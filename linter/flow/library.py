@@ -727,33 +727,12 @@ def call_class_method(
     return found
 
 
-def read_cache(machine: Machine, holder: Ref, value: Value, state: State, place: Place) -> None:
-    """An attribute that inference mode may have filled is read where autograd records."""
-    tensor = state.tensor(value)
-    if tensor is None or tensor.cached is None or holder.number != state.receiver or not state.modes.records:
-        return
-    if tensor.cached.path == place.file.path and tensor.cached.function == place.body.name:
-        return  # the function that fills it, itself
-    machine.report(
-        EventKind.CACHE_READ,
-        state,
-        place,
-        variable=f"self.{tensor.cached.attribute}",
-        what=f"`{place.body.name}` reads it in normal mode",
-        steps=(*tensor.made, place.step(f"`{place.body.name}` reads it in normal mode")),
-        guard=tensor.guard,
-        cached=tensor.cached,
-        at=(tensor.cached.path, tensor.cached.span),
-    )
-
-
 def instance_attribute(
     machine: Machine, holder: Value, thing: Instance, name: str, state: State, place: Place, shown: str
 ) -> Results:
     assert isinstance(holder, Ref)
     known = thing.attributes.get(name)
     if known is not None:
-        read_cache(machine, holder, known, state, place)
         return [(state, known)]
     if thing.cls is not None:
         found = calls.find_in_class(machine, thing.cls, name, state)

@@ -170,14 +170,18 @@ class Machine:
 
         def run() -> None:
             found = closure(state)
+            self.begin()  # what was run to make the object doesn't count
             if found is not None:
-                self._steps = MOST_STEPS
                 calls.call_root(self, found, state, file)
 
         self._run_root(run)
 
-    def _run_root(self, run: Callable[[], object]) -> None:
+    def begin(self) -> None:
+        """Begin a budget anew."""
         self._steps = MOST_STEPS
+
+    def _run_root(self, run: Callable[[], object]) -> None:
+        self.begin()
         try:
             run()
         except (Exhausted, RecursionError):
@@ -493,7 +497,7 @@ class Machine:
         known = self._defined.get(file)
         if known is None:
             known = State()
-            self.module_frame(file, known)
+            self._run_root(lambda: self.module_frame(file, known))
             self._defined[file] = known = known.over()
         return known.fork()
 

@@ -140,6 +140,7 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     events, fills = dict(machine.events), dict(machine.fills)
     begun = state.fork()
     machine.most_states = 1
+    machine.begin()
     try:
         results = calls.call_closure(machine, calls._with(initialiser, receiver=ref), arguments, (), state, place)
     except Exhausted:

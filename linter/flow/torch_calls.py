@@ -294,12 +294,31 @@ def _hazards(
                     continue
                 hazard = saving(machine, ref, cause, grad, state, place, name)
                 found.append(hazard)
+                _tell_cache(machine, hazard, state, place)
                 if CERTAIN in grad and state.modes.records:
                     certain, told = hazard, ref
     if certain is not None and told is not None:
         machine_report(machine, certain, state, place)
         return () if cured(told, state) else None
     return tuple(found)
+
+
+def _tell_cache(machine: Machine, hazard: Hazard, state: State, place: Place) -> None:
+    """An attribute that another method fills in inference mode would be saved here, where autograd records."""
+    cached = hazard.cached
+    if cached is None or not state.receiver or not state.modes.records or cached.function == place.body.name:
+        return
+    machine.report(
+        EventKind.CACHE_READ,
+        state,
+        place,
+        variable=f"self.{cached.attribute}",
+        what=f"`{place.body.name}` computes with it where autograd records",
+        steps=hazard.steps,
+        guard=hazard.guard,
+        cached=cached,
+        at=(cached.path, cached.span),
+    )
 
 
 def saving(
