@@ -13,10 +13,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from guardfix.closed_git import NoRepository
 from guardfix.linter.files.user_cache import user_cache_folder
 from guardfix.verify.scratch import scratch_folder
 
-from .repository_commits import NoRepository, commit_of
+from .repository_commits import commit_of
 from .repository_task import RepositoryTask, TaskOutcome, TaskResult
 from .task_server import TaskEnding, TaskRequest, read_message, write_message
 
