@@ -81,9 +81,16 @@ def of_256_bits(origin: Path) -> Path:
 
 
 def with_reftable(origin: Path) -> Path:
-    if "--ref-format" not in subprocess.run(["git", "clone", "-h"], capture_output=True, text=True, check=False).stdout:
+    if "ref-format" not in subprocess.run(["git", "clone", "-h"], capture_output=True, text=True, check=False).stdout:
         pytest.skip("this git knows no reftable")
     return change(clone(origin, "--ref-format=reftable"))
+
+
+def linked_with_reftable(origin: Path) -> Path:
+    git(with_reftable(origin), "branch", "--quiet", "--move", "other")
+    git(origin.with_name("clone"), "stash", "--quiet", "--include-untracked")
+    git(origin.with_name("clone"), "worktree", "add", "--quiet", "--detach", str(origin.with_name("linked")), "main")
+    return change(origin.with_name("linked"))
 
 
 def separate(origin: Path) -> Path:
@@ -191,6 +198,7 @@ KINDS = [
     pytest.param(submodule, "origin/main", CHANGED, id="submodule"),
     pytest.param(of_256_bits, "origin/main", CHANGED, id="SHA-256"),
     pytest.param(with_reftable, "origin/main", CHANGED, id="reftable"),
+    pytest.param(linked_with_reftable, "origin/main", CHANGED, id="linked worktree with reftable"),
     pytest.param(separate, "origin/main", CHANGED, id="separate git directory"),
     pytest.param(odd_name, "origin/main", CHANGED, id="odd name"),
     pytest.param(borrowing, "origin/main", CHANGED, id="alternates of alternates"),
