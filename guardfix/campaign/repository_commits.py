@@ -88,7 +88,14 @@ class CheckedOut:
 
     def _snapshot(self, source: str) -> str:
         """The source's files, without those that .gitignore excludes, as a commit."""
-        self._repository.run("add", "--all", tree=source)
+        # What is in a repository of its own would only become a link to it, and git would read its configuration.
+        paths = ["."]
+        for above, folders, files in os.walk(source):
+            if above != source and ".git" in (*folders, *files):
+                paths.append(f":(exclude,literal){os.path.relpath(above, source)}")
+                folders.clear()
+        given = b"\0".join(map(os.fsencode, paths))
+        self._repository.run("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", tree=source, text=given)
         tree = self.git("write-tree").decode().strip()
         return self._commit(tree, "", f"The files of {os.path.basename(source)}\n", "@0 +0000")
 

@@ -65,7 +65,9 @@ FOUND = (1, ["a.cpp:7:3:", "b.cpp:3:3:", "untracked.cpp:3:3:"])
 def all_commands(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """Every command that has to do with git, or with a tree that git knows; what each ends with."""
     monkeypatch.chdir(folder)
-    (tmp_path / "list.txt").write_text(f"{folder}\n{tmp_path / 'linked'}\n")
+    shutil.copytree(folder, tmp_path / "plain", ignore=lambda _, names: {".git"} & set(names), dirs_exist_ok=True)
+    shutil.copytree(folder / "nested", tmp_path / "plain/nested", dirs_exist_ok=True)
+    (tmp_path / "list.txt").write_text(f"{folder}\n{tmp_path / 'linked'}\n{tmp_path / 'plain'}\n")
     rows = tmp_path / "rows.csv"
     ended: dict[str, object] = {
         "since": since(folder, monkeypatch),

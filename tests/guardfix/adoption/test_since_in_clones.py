@@ -136,7 +136,10 @@ def sparse(origin: Path) -> Path:
 
 def packed(origin: Path) -> Path:
     folder = change(clone(origin))
+    main = git(folder, "rev-parse", "origin/main")
+    git(folder, "update-ref", "refs/remotes/origin/main", "HEAD")
     git(folder, "pack-refs", "--all")
+    git(folder, "update-ref", "refs/remotes/origin/main", main)  # in a file, which counts more
     git(folder, "repack", "-q", "-a", "-d")
     return folder
 
