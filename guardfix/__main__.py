@@ -1,4 +1,4 @@
-"""`guardfix` and `python -m guardfix`."""
+"""`guardfix`, and `python -P -m guardfix`: without `-P`, modules are looked for in the current folder first."""
 
 from __future__ import annotations
 

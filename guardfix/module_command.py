@@ -16,3 +16,15 @@ def module_command(module: str) -> list[str]:
     # What -P does: the first entry is the current folder, and nothing has been imported by it yet.
     start = f"import sys; del sys.path[0]; import runpy; runpy.run_module({module!r}, None, '__main__', True)"
     return [sys.executable, "-c", start]
+
+
+def shadowed_modules(folder: str) -> list[str]:
+    """The modules of Python's library whose places a folder's files would take.
+
+    Processes that `multiprocessing` starts, and with it Dask, import from the current folder first, until they have
+    the path of the process that started them.
+    """
+    from importlib.machinery import PathFinder
+
+    specs = {name: PathFinder.find_spec(name, [folder]) for name in sys.stdlib_module_names}
+    return sorted(name for name, spec in specs.items() if spec is not None and spec.has_location)

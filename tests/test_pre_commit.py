@@ -10,6 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from click.testing import CliRunner
+
+from guardfix.cli.main import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 BAD = (ROOT / "fixtures/cpp/kernel_function_forward.cpp").read_text()
@@ -43,6 +47,21 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pre-commit-home")
+
+
+@pytest.mark.parametrize("hook", ["guardfix-check", "guardfix-migrate"])
+@pytest.mark.parametrize("name", ["--output-file=good.cpp", "--isolated.cpp", "-h.cpp"])
+def test_a_file_called_like_an_option_is_a_file(
+    hook: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pre-commit puts the command together: the entry, the arguments, and names of files."""
+    (one,) = [one for one in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()) if one["id"] == hook]
+    (tmp_path / name).write_text(BAD)
+    (tmp_path / "good.cpp").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, [*one["entry"].split()[1:], *one["args"], name, "good.cpp"])
+    assert (tmp_path / "good.cpp").read_text() == GOOD
+    assert f"{name}:13:5: GF101" in done.output if hook == "guardfix-check" else (tmp_path / name).read_text() == GOOD
 
 
 PROGRAMS = {"pre-commit": "pre_commit", "prek": "prek"}

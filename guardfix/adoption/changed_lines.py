@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from guardfix.closed_git import NoRepository, closed_repository, git_folders_above, ignored_everywhere
 from guardfix.linter.engine import Report
 from guardfix.linter.findings import Finding
 from guardfix.linter.lazy_regex import lazy_regex
@@ -106,52 +106,43 @@ def _path(name: bytes, folders: tuple[str, ...]) -> str:
     return os.path.realpath(next((place for place in places if os.path.exists(place)), places[0]))
 
 
+_HOW = (
+    "--patch", "--no-ext-diff", "--no-textconv", "--no-color", "--text", "--unified=0", "--find-renames",
+    "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all",
+    # Git converts no line ends here, as the repository or the user may have told it to.
+    "--ignore-cr-at-eol",
+)  # fmt: skip
+
+
 def lines_since(revision: str, folder: str = os.curdir) -> ChangedLines:
     """What the working tree changed since it parted from a revision: the lines since their merge base, and files that
     git does not know yet.
 
     Raises `NoDiff`.
     """
-    top = _git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")
-    if revision.startswith("-") or not _succeeds(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"):
-        raise NoDiff(f"git knows no commit `{revision}`{_shallow(folder)}")
     try:
-        base = _git(folder, "merge-base", revision, "HEAD").decode().strip()
-    except NoDiff:
-        raise NoDiff(f"`{revision}` and HEAD have no common commit{_shallow(folder)}") from None
-    prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
-    how = ("--no-ext-diff", "--no-textconv", "--no-color", "--text", "--unified=0", "--find-renames", *prefixes)
-    found = lines_of_diff(_git(top, "diff", *how, "--ignore-submodules", base, "--"), top)
-    untracked = _git(top, "ls-files", "--others", "--exclude-standard", "-z").split(b"\0")
-    found.whole.update(os.path.realpath(os.path.join(top, os.fsdecode(name))) for name in untracked if name)
+        source = git_folders_above(folder)
+        if not source.top:
+            raise NoDiff(f"{source.own} has no working tree")
+        with closed_repository(source, revision) as git:
+            git.copy_index()
+            commit = git.commit(revision)
+            try:
+                base = git.run("merge-base", commit, "HEAD").decode().strip()
+            except NoRepository:
+                raise NoDiff(f"`{revision}` and HEAD have no common commit{git.hint(revision)}") from None
+            try:
+                diff = git.run("diff-index", *_HOW, base, "--", tree=source.top)
+            except NoRepository as error:
+                raise NoDiff(f"{error}{git.hint(revision)}") from None
+            ignored = ignored_everywhere()
+            listing = (*(("-c", f"core.excludesFile={ignored}") if ignored else ()), "ls-files")
+            untracked = git.run(*listing, "--others", "--exclude-standard", "-z", tree=source.top).split(b"\0")
+    except NoRepository as error:
+        raise NoDiff(str(error)) from None
+    found = lines_of_diff(diff, source.top)
+    found.whole.update(os.path.realpath(os.path.join(source.top, os.fsdecode(name))) for name in untracked if name)
     return found
-
-
-def _shallow(folder: str) -> str:
-    """What helps where a CI server fetched the last commit only."""
-    if _git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true":
-        return "; this clone is shallow: fetch the whole history (`fetch-depth: 0`, `GIT_DEPTH: 0`)"
-    return ""
-
-
-def _succeeds(folder: str, *arguments: str) -> bool:
-    try:
-        _git(folder, *arguments)
-    except NoDiff:
-        return False
-    return True
-
-
-def _git(folder: str, *arguments: str) -> bytes:
-    """What git says. Raises `NoDiff`."""
-    try:
-        done = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=False)
-    except OSError as error:
-        raise NoDiff(f"git cannot be run: {error.strerror or error}") from None
-    if done.returncode:
-        told = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise NoDiff(f"git {arguments[0]}: {told[0] if told else 'failed'}")
-    return done.stdout
 
 
 def read_diff(path: str) -> bytes:

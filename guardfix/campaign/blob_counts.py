@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import sqlite3
-import subprocess
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO
 
+from guardfix.closed_git import ClosedRepository
 from guardfix.linter.files.sources import BinaryFile, Unreadable, decode
 from guardfix.linter.frontends.frontend import frontend_named
 from guardfix.linter.guards import CPP, gradient_guards
 from guardfix.package_version import VERSION
-
-from .repository_commits import git_command
 
 Counts = Mapping[str, int]
 """Guard -> uses."""
@@ -66,38 +61,17 @@ class BlobCache:
 
 
 def count_blobs(
-    repository: str,
+    git: ClosedRepository,
     wanted: Iterable[tuple[str, str]],
     on_progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[str, str, Counts]]:
-    """(blob, language, counts) of blobs, read by one `git cat-file --batch`. What the repository lacks counts nothing.
-
-    Raises `NoRepository`.
-    """
+    """(blob, language, counts) of blobs. What the repository lacks counts nothing. Raises `NoRepository`."""
     pairs = sorted(wanted)
-    command, environment = git_command(["-C", repository, "cat-file", "--batch", "--buffer"])
-    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=nowhere) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        # In a thread of its own: git answers before it has read all questions.
-        asking = threading.Thread(target=_ask, args=(process.stdin, [blob for blob, _ in pairs]), daemon=True)
-        asking.start()
-        for number, (blob, language) in enumerate(pairs, 1):
-            head = process.stdout.readline().split()
-            data = b""
-            if len(head) == 3:
-                data = process.stdout.read(int(head[2]))
-                process.stdout.read(1)
-            yield blob, language, _uses_in(data, language)
-            if on_progress is not None:
-                on_progress(number)
-        asking.join()
-
-
-def _ask(questions: IO[bytes], blobs: list[str]) -> None:
-    with contextlib.suppress(BrokenPipeError), questions:
-        questions.writelines(f"{blob}\n".encode() for blob in blobs)
+    contents = git.blobs([blob for blob, _ in pairs])
+    for number, ((blob, language), data) in enumerate(zip(pairs, contents, strict=True), 1):
+        yield blob, language, _uses_in(data, language)
+        if on_progress is not None:
+            on_progress(number)
 
 
 def _uses_in(data: bytes, language: str) -> Counts:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from guardfix.linter.frontends.extraction import cores
+from guardfix.module_command import shadowed_modules
 
 _Done = TypeVar("_Done")
 KINDS = ("local", "process", "dask")
@@ -73,6 +74,7 @@ def executor_named(name: str, jobs: int = 0) -> Iterator[ExecutorHandle]:
         from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
+        _refuse_shadows()
         pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
         try:
             yield ExecutorHandle(pool, jobs, (BrokenProcessPool,))
@@ -83,6 +85,16 @@ def executor_named(name: str, jobs: int = 0) -> Iterator[ExecutorHandle]:
             yield handle
     else:
         raise NoExecutor(f"`{name}` is not an executor; use local, process, dask, or dask:tcp://HOST:PORT")
+
+
+def _refuse_shadows() -> None:
+    """Raises `NoExecutor` where a new process would import a file of the current folder as a module of Python's."""
+    shadowed = shadowed_modules(os.getcwd())
+    if shadowed:
+        raise NoExecutor(
+            f"a new Python process would take its module `{shadowed[0]}` from the current folder; "
+            "run guardfix from another folder, or with `--executor local`"
+        )
 
 
 @contextmanager
@@ -171,6 +183,7 @@ def _client(distributed: Any, address: str, jobs: int) -> Any:
                 """Nothing: the run closes it. Dask would wait for a connection that was interrupted."""
 
         return Client(address, timeout=_HELLO, set_as_default=False)
+    _refuse_shadows()
     cluster = distributed.LocalCluster(
         n_workers=min(jobs, 4 * (os.cpu_count() or 1)),
         threads_per_worker=1,

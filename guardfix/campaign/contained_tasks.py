@@ -6,22 +6,20 @@ import contextlib
 import io
 import os
 import subprocess
-import sys
 import tarfile
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from guardfix.closed_git import NoRepository
 from guardfix.linter.files.user_cache import user_cache_folder
+from guardfix.module_command import module_command
 from guardfix.verify.scratch import scratch_folder
 
-from .repository_commits import NoRepository, commit_of
+from .repository_commits import commit_of
 from .repository_task import RepositoryTask, TaskOutcome, TaskResult
 from .task_server import TaskEnding, TaskRequest, read_message, write_message
-
-_START = "import sys; sys.path[:] = filter(None, sys.path); from guardfix.campaign.task_server import serve; serve()"
-"""Without the working folder, in which a file could take the place of a module."""
 
 
 class ServerLost(Exception):
@@ -34,7 +32,7 @@ class _Server:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _START],
+            module_command(__package__),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the worker, whose end ends the server

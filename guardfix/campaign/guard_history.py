@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import NamedTuple
 
+from guardfix.closed_git import ClosedRepository, NoRepository, closed_repository, git_folders
 from guardfix.linter.files.discovery import SKIPPED_FOLDERS
 from guardfix.linter.files.languages import language_of
 
 from .blob_counts import BlobCache, Counts, count_blobs
-from .repository_commits import NoRepository, commit_of, git_command
 
 _NOTHING: Counts = {}
 _NO_BLOB = "0"
 
 
 _LOG = (
-    "-c log.showSignature=false log --first-parent --diff-merges=first-parent --reverse --root --raw -z --no-renames "
+    "log --first-parent --diff-merges=first-parent --reverse --root --raw -z --no-renames "
     "--no-abbrev --no-ext-diff --no-textconv --no-notes --no-mailmap --ignore-submodules"
 ).split()
 
@@ -78,15 +77,33 @@ def guard_history(
 
     Raises `NoRepository`.
     """
-    head = commit_of(repository, revision)
-    commits = list(_commits(repository, head))
+    folders = git_folders(repository)
+    if folders is None:
+        raise NoRepository("is not a git repository; make a copy of a remote one with `git clone --bare URL`")
+    with closed_repository(folders, revision) as git:
+        head = git.commit(revision or "HEAD")
+        return _history(git, repository, head, cache, on_progress)
+
+
+def _history(
+    git: ClosedRepository,
+    repository: str,
+    head: str,
+    cache: BlobCache,
+    on_progress: Callable[[int, int], None] | None,
+) -> GuardHistory:
+    try:
+        log = git.run(*_LOG, "--format=%x01%H %ct %s", head)
+    except NoRepository as error:
+        raise NoRepository(f"{error}{git.hint(head)}") from None
+    commits = list(_parsed(log.split(b"\0")))
     wanted = {(change.new, change.language) for one in commits for change in one.changes if change.new.strip(_NO_BLOB)}
     known = cache.known(wanted)
     missing = wanted - known.keys()
     told = None if on_progress is None else lambda done: on_progress(done, len(missing))
     read: list[tuple[str, str, Counts]] = []
     try:
-        for row in count_blobs(repository, missing, told):
+        for row in count_blobs(git, missing, told):
             read.append(row)
     finally:
         cache.add(read)  # those that were read before an interruption, as well
@@ -112,17 +129,6 @@ def _points(commits: list[_Commit], known: dict[tuple[str, str], Counts]) -> Ite
 
 def _time(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, timezone.utc)
-
-
-def _commits(repository: str, head: str) -> Iterator[_Commit]:
-    """The commits along the first parents, oldest first, with what they change in files of a known language."""
-    command, environment = git_command(["-C", repository, *_LOG, "--format=%x01%H %ct %s", head])
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        assert process.stdout is not None
-        yield from _parsed(process.stdout.read().split(b"\0"))
-        said = process.stderr.read() if process.stderr is not None else b""
-    if process.returncode:
-        raise NoRepository(said.decode("utf-8", "replace").strip() or "git log failed")
 
 
 def _parsed(parts: list[bytes]) -> Iterator[_Commit]:

@@ -1,7 +1,6 @@
 """A repository's commits: which one a revision means, and its files in a folder of our own.
 
-Git is run with hooks, filters and file system monitors switched off, and what it checks out goes into a repository of
-our own that borrows the objects: neither the configuration of the repository nor anything in it is executed, and
+Git is only run through `closed_git`: neither the configuration of the repository nor anything in it is executed, and
 nothing is written to it.
 """
 
@@ -10,66 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from guardfix.closed_git import ClosedRepository, NoRepository, closed_repository, git_folders, refs_at
 
 from .campaign_manifest import is_url
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 SNAPSHOT = "snapshot-"
 """What stands in front of the digest of a folder's files, where there is no commit."""
-_QUIET = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_LFS_SKIP_SMUDGE": "1",
-    "GIT_ASKPASS": "true",
-    "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
-    "LC_ALL": "C",
-}
-_OURS = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
-_INERT = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
-
-
-class NoRepository(Exception):
-    """A repository or a revision that can't be had; the message says why."""
-
-
-def git_command(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """A command of git's that executes nothing of a repository, and its environment."""
-    # A hook that runs guardfix has set variables that lead git to another repository.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
-    return ["git", *_INERT, *arguments], environment | _QUIET
-
-
-def run_git(
-    arguments: Sequence[str],
-    *,
-    ours: bool = False,
-    text: bytes = b"",
-    more: Mapping[str, str] | None = None,
-    seconds: float | None = None,
-) -> bytes:
-    """What git prints. With `ours` no configuration is read, neither the user's nor the system's.
-
-    Raises `NoRepository` when it fails, or takes longer than so many seconds.
-    """
-    command, environment = git_command(arguments)
-    environment |= (_OURS if ours else {}) | dict(more or {})
-    try:
-        done = subprocess.run(command, input=text, capture_output=True, env=environment, timeout=seconds, check=False)
-    except FileNotFoundError:
-        raise NoRepository("git is not installed") from None
-    except subprocess.TimeoutExpired:
-        raise NoRepository(f"git {arguments[0]} took longer than {seconds:.0f} seconds") from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        told = [line for line in said if line.startswith(("fatal:", "error:"))] or said or ["it failed"]
-        raise NoRepository(told[0].removeprefix("fatal: "))
-    return done.stdout
-
-
-_KEPT = frozenset({"GIT_SSL_CAINFO", "GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES"})
 
 
 def commit_of(source: str, revision: str, *, seconds: float | None = None) -> str:
@@ -81,23 +30,21 @@ def commit_of(source: str, revision: str, *, seconds: float | None = None) -> st
         if _COMMIT.fullmatch(revision):
             return revision
         wanted = revision or "HEAD"
-        listed = run_git(["ls-remote", source, wanted, f"{wanted}^{{}}"], seconds=seconds).decode().splitlines()
-        if not listed:
+        refs = refs_at(source, wanted, seconds=seconds)
+        if not refs:
             raise NoRepository(f"{source} has no revision `{wanted}`")
         # A tag with a message is followed by the commit that it points to.
-        refs = {name: commit for line in listed for commit, _, name in [line.partition("\t")]}
         order = (f"refs/heads/{wanted}", f"refs/tags/{wanted}^{{}}", f"refs/tags/{wanted}", f"{wanted}^{{}}", wanted)
         return next((refs[name] for name in order if name in refs), next(iter(refs.values())))
     if not os.path.isdir(source):
         raise NoRepository(f"no such folder: {source}")
-    if not is_repository(source):
+    folders = git_folders(source)
+    if folders is None:
         if revision:
             raise NoRepository(f"{source} is not the top of a git repository, and has no revision `{revision}`")
         return _snapshot_name(source)
-    found = run_git(
-        ["-C", source, "rev-parse", "--verify", "--quiet", f"{revision or 'HEAD'}^{{commit}}"], seconds=seconds
-    )
-    return found.decode().strip()
+    with closed_repository(folders, revision) as git:
+        return git.commit(revision or "HEAD", seconds=seconds)
 
 
 def _snapshot_name(folder: str) -> str:
@@ -121,13 +68,6 @@ def _snapshot_name(folder: str) -> str:
     return SNAPSHOT + digest.hexdigest()
 
 
-def is_repository(folder: str) -> bool:
-    """Whether a folder is the top of a git repository, or a bare one."""
-    if os.path.exists(os.path.join(folder, ".git")):
-        return True
-    return all(os.path.exists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
-
-
 class CheckedOut:
     """The files of one commit in a folder, and the repository of our own that belongs to it."""
 
@@ -137,27 +77,26 @@ class CheckedOut:
         Raises `NoRepository`.
         """
         self.tree = scratch / "tree"
-        self._repository = scratch / "git"
         self.tree.mkdir()
-        self._git("init", "--quiet", "--bare", "--template=", str(self._repository))
-        (self.tree / ".git").write_text(f"gitdir: {self._repository}\n")
-        if is_url(source):
-            # With the user's configuration, which knows the credentials.
-            run_git(["--git-dir", str(self._repository), "fetch", "--quiet", "--depth=1", "--no-tags", source, commit])
-        elif not commit.startswith(SNAPSHOT):
-            told = run_git(["-C", source, "rev-parse", "--git-path", "objects"]).decode().rstrip("\n")
-            alternates = self._repository / "objects/info/alternates"
-            alternates.parent.mkdir(parents=True, exist_ok=True)
-            alternates.write_text(f"{os.path.join(source, told)}\n")
-        else:
-            commit = self._snapshot(source)
-        self.commit = commit
+        snapshot, fetched = commit.startswith(SNAPSHOT), is_url(source)
+        self._repository = ClosedRepository(scratch, None if snapshot or fetched else git_folders(source))
+        (self.tree / ".git").write_text(f"gitdir: {self._repository.folder}\n")
+        if fetched:
+            self._repository.fetch(source, commit)
+        self.commit = self._snapshot(source) if snapshot else commit
         self.missing = self._check_out()
 
     def _snapshot(self, source: str) -> str:
         """The source's files, without those that .gitignore excludes, as a commit."""
-        self._in(source, "add", "--all")
-        tree = self._in(source, "write-tree").decode().strip()
+        # What is in a repository of its own would only become a link to it, and git would read its configuration.
+        paths = ["."]
+        for above, folders, files in os.walk(source):
+            if above != source and ".git" in (*folders, *files):
+                paths.append(f":(exclude,literal){os.path.relpath(above, source)}")
+                folders.clear()
+        given = b"\0".join(map(os.fsencode, paths))
+        self._repository.run("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", tree=source, text=given)
+        tree = self.git("write-tree").decode().strip()
         return self._commit(tree, "", f"The files of {os.path.basename(source)}\n", "@0 +0000")
 
     def _check_out(self) -> int:
@@ -176,24 +115,7 @@ class CheckedOut:
 
     def git(self, *arguments: str, text: bytes = b"") -> bytes:
         """Run git on the files. Raises `NoRepository`."""
-        return self._in(str(self.tree), *arguments, text=text)
-
-    def _in(self, folder: str, *arguments: str, text: bytes = b"") -> bytes:
-        return self._git("--git-dir", str(self._repository), "--work-tree", folder, "-C", folder, *arguments, text=text)
-
-    def _git(self, *arguments: str, text: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
-        # Links become files that hold the name: nothing leads out of the folder, and nothing is checked twice.
-        settings = (
-            "-c",
-            "core.symlinks=false",
-            "-c",
-            "core.bare=false",
-            "-c",
-            "gc.auto=0",
-            "-c",
-            "core.autocrlf=false",
-        )
-        return run_git([*settings, *arguments], ours=True, text=text, more=more)
+        return self._repository.run(*arguments, tree=self.tree, text=text)
 
     def commit_changes(self, paths: Sequence[str], message: str) -> str:
         """Commit what stands in these files now; the commit's time is that of the one below it, so that the same
@@ -212,9 +134,7 @@ class CheckedOut:
             for field, value in (("NAME", "guardfix"), ("EMAIL", "guardfix@localhost"), ("DATE", time))
         }
         parents = ("-p", parent) if parent else ()
-        made = self._git(
-            "--git-dir", str(self._repository), "commit-tree", tree, *parents, text=message.encode(), more=who
-        )
+        made = self._repository.run("commit-tree", tree, *parents, text=message.encode(), more=who)
         return made.decode().strip()
 
     def write_patches(self, base: str, folder: Path) -> list[str]:

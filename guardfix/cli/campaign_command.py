@@ -235,10 +235,8 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     from ..campaign.blob_counts import BlobCache
     from ..campaign.guard_history import guard_history
     from ..campaign.history_page import history_csv, history_lines, history_page
-    from ..campaign.repository_commits import NoRepository, is_repository
+    from ..closed_git import NoRepository
 
-    if not is_repository(repository):
-        raise Failure(f"{repository} is not a git repository; make a copy of a remote one with `git clone --bare URL`")
     counted = Path(user_cache_folder(), "history.sqlite")
     try:
         cache = BlobCache(counted)

@@ -23,8 +23,12 @@ def is_clean(arguments: Sequence[str]) -> str | None:
     if not arguments or arguments[0] not in _COMMANDS:
         return None
     # What pre-commit calls. Whether an excluded file is left out makes no difference when it holds nothing.
-    paths = [argument for argument in arguments[1:] if argument != "--force-exclude"]
-    if not paths or any(path.startswith("-") or not os.path.isfile(path) for path in paths):
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    paths = [argument for argument in arguments[1:end] if argument != "--force-exclude"]
+    if any(path.startswith("-") for path in paths):
+        return None
+    paths += arguments[end + 1 :]
+    if not paths or not all(map(os.path.isfile, paths)):
         return None
     from guardfix.linter.files import funnel_record, funnel_table
     from guardfix.linter.files.languages import language_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from contextlib import suppress
 
 from lsprotocol.types import (
@@ -22,6 +21,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from guardfix.linter.files.workspace import DISK
+from guardfix.module_command import module_command
 from guardfix.verify.programs import CPP_SUFFIXES, PYTHON_SUFFIXES, has_main, is_python_script
 
 from .document_checks import CheckedText
@@ -73,9 +73,7 @@ async def ask_and_verify(server: LanguageServer, uri: str, document: OpenDocumen
 async def verdict_on(path: str) -> tuple[int, str]:
     """The exit status of `guardfix verify` for one program, and what it printed."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "guardfix",
+        *module_command("guardfix"),
         "verify",
         "--yes",
         path,

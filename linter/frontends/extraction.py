@@ -250,6 +250,10 @@ def _mapped(
         return _mapped_in(executor, work, job, workers, progress, lost)
     if CAN_FORK:  # forked workers start at once and share this process's modules
         return _mapped_forked(work, job, workers, progress, limits, lost)
+    from guardfix.module_command import shadowed_modules
+
+    if shadowed_modules(os.getcwd()):
+        return work.find(job)
     from concurrent.futures import ProcessPoolExecutor
 
     with collection_paused(), ProcessPoolExecutor(workers - 1, initializer=gc.enable) as pool:

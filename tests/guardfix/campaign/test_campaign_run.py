@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -328,13 +329,26 @@ def test_other_executors_find_the_same(tmp_path: Path, repository: MakeRepositor
     assert len(first) == 8
 
 
-def test_a_url_is_fetched_at_its_revision(tmp_path: Path, repository: MakeRepository) -> None:
+SSH = """#!/bin/sh
+for command; do :; done  # the last argument is what the other machine would run
+exec sh -c "$command"
+"""
+
+
+def test_a_url_is_fetched_at_its_revision(
+    tmp_path: Path, repository: MakeRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = repository("remote", {"a.cpp": OLD})
     git(folder, "tag", "--annotate", "v1", "--message=one")
     first = git(folder, "rev-parse", "HEAD")
     repository("remote", {"a.cpp": "int x;\n"})
     last = git(folder, "rev-parse", "HEAD")
-    url = f"file://{folder}"
+    url = f"ssh://localhost{folder}"
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs/ssh").write_text(SSH)
+    (tmp_path / "programs/ssh").chmod(0o755)
+    monkeypatch.setattr(contained_tasks, "_servers", contained_tasks._Servers())  # with this PATH
+    monkeypatch.setenv("PATH", f"{tmp_path / 'programs'}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / "list.toml").write_text(
         "".join(
             f'[[repository]]\nsource = "{url}"\nname = "{name}"\nrevision = "{revision}"\n'
@@ -349,3 +363,13 @@ def test_a_url_is_fetched_at_its_revision(tmp_path: Path, repository: MakeReposi
         ("none", None, "failed", None, f"{url} has no revision `nowhere`"),
         ("tag", first, "done", 1, None),
     ]
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///srv/r.git", "http://example.org/r.git", "git://example.org/r", "ftp://example.org/r"]
+)
+def test_other_protocols_are_refused(url: str, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(f"{url}\n")
+    done = campaign("run", tmp_path / "list.txt", "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert f"{url}: repositories are fetched by https or ssh alone; clone it, and name its folder" in done.stderr

@@ -386,7 +386,8 @@ QUICK = [
     pytest.param(["check", "clean.cpp", "./clean.cpp", "more.h"], id="a file twice"),
     pytest.param(["check", "README.txt"], id="no file of a language"),
     pytest.param(["check", "clean.cpp", "kernel.cpp"], id="a file with a guard"),
-    pytest.param(["check", "--force-exclude", "clean.cpp"], id="as pre-commit calls it"),
+    pytest.param(["check", "--force-exclude", "--", "clean.cpp"], id="as pre-commit calls it"),
+    pytest.param(["check", "--", "--force-exclude"], id="a name like an option's, and no such file"),
 ]
 
 
@@ -395,7 +396,7 @@ def test_the_quick_answer_is_the_real_one(arguments: list[str], tree: Path) -> N
     (tree / "more.h").write_text("#pragma once\n")
     (tree / "README.txt").write_text("at::AutoNonVariableTypeMode\n")
     quick = guardfix(*arguments, cwd=tree)
-    real = guardfix(*arguments, "--isolated", cwd=tree)
+    real = guardfix(arguments[0], "--isolated", *arguments[1:], cwd=tree)
     assert (quick.returncode, quick.stdout, quick.stderr) == (real.returncode, real.stdout, real.stderr)
 
 

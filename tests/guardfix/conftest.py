@@ -1,4 +1,4 @@
-"""Repositories for campaigns."""
+"""Git repositories for tests."""
 
 from __future__ import annotations
 
