@@ -290,7 +290,7 @@ class _Pair:
         wanted = [reach for reach in guards if reach.site.changed or other is not None]
         if wanted:
             judgement = with_reach(judgement, before, wanted)
-        elif judgement.verdict in (Verdict.SAME, Verdict.NOT_RUN):
+        elif judgement.verdict is Verdict.SAME or (judgement.verdict is Verdict.NOT_RUN and other is None):
             why = "the migration changes none of its guards" if other is None else "neither program has a guard"
             judgement = judgement.saying(Verdict.NOTHING, f"{why}; {judgement.reason}", judgement.advice)
         seen = (others[0], others[1]) if others and judgement.meaning == self.settings.meanings[1] else None

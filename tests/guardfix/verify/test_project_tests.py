@@ -309,7 +309,7 @@ def test_not_begun():
 def test_a_command_that_is_stopped_for_its_time(tmp_path: Path) -> None:
     (tmp_path / "totals.py").write_text(COMMAND_LIBRARY)
     (tmp_path / "test_slow.py").write_text(SLOW_TESTS)
-    arguments = [str(tmp_path), "--test", "pytest -q -p no:cacheprovider", "--timeout", "9", "--isolated"]
+    arguments = [str(tmp_path), "--test", "pytest -q -p no:cacheprovider", "--timeout", "20", "--isolated"]
     done = CliRunner().invoke(command, [*arguments, "--output-format", "json"])
     found = json.loads(done.stdout)
     assert done.exit_code == 1
@@ -319,7 +319,7 @@ def test_a_command_that_is_stopped_for_its_time(tmp_path: Path) -> None:
         ("test_slow.py::test_not_begun", "unsupported"),
     ]
     assert "the time limit cut it off both times" in found["tests"][1]["reason"]
-    assert "s when the command was stopped after 9 s" in found["tests"][1]["reason"]
+    assert "s when the command was stopped after 20 s" in found["tests"][1]["reason"]
     assert [(guard["verdict"], guard["entered"], guard["ops"]) for guard in found["guards"]] == [
         ("same", 1, 2),
         ("unsupported", 1, 1),
