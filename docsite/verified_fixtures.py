@@ -8,7 +8,7 @@ from typing import Any
 
 from guardfix.output.trace_excerpt import trace_excerpt
 from guardfix.output.verdict_text import result_reasons
-from guardfix.verify.verdicts import Verdict, VerificationFailed
+from guardfix.verify.verdicts import VerificationFailed
 from guardfix.verify.verifying import Settings, verify_against
 
 _MAIN = re.compile(r"\bint\s+main\s*\(")
@@ -28,7 +28,7 @@ def verified_fixture(before: Path, after: Path) -> str:
         result = verify_against(before, after, Settings())
     except (VerificationFailed, OSError):
         return ""
-    if result.judgement.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_REACHED):
+    if not result.judgement.verdict.is_proof:
         return ""
     reasons = " ".join(line for line in result_reasons(result) if not line.startswith("What to do"))
     parts = [

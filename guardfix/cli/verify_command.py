@@ -118,6 +118,12 @@ if TYPE_CHECKING:
     "extensions.",
 )
 @click.option(
+    "--known-failures",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --test, what COMMAND printed when it ran on PyTorch: tests that failed there needn't pass on the shim.",
+)
+@click.option(
     "--exercise",
     is_flag=True,
     help="Call the ops and bound functions of the files in PATHS with generated inputs, and compare; with --test, "
@@ -171,12 +177,13 @@ def command(**arguments: Any) -> None:
     Programs are C++ files with a main and Python scripts that use torch. Each is migrated in a copy, including the
     unsafe fixes; your files are not changed. A program with an old guard that no fix replaces is run once to see
     whether it is silently wrong. Verdicts: same; repaired (it was silently wrong before); stricter (it worked before
-    and now raises an error); changed; not reached (it entered none of the migrated guards, or ended before it used
-    torch); unsupported (it could not be compared). The migrated guards are what counts: for each, the report says how
-    often it was entered and how many ops ran under it.
+    and now raises an error); changed; not run (it fails before and after); not reached (it entered none of the migrated
+    guards, or ended before it used torch); unsupported (it could not be compared); skipped (a test that isn't meant to
+    pass here); nothing to verify (no guard of it is migrated). The migrated guards are what counts: for each, the
+    report says how often it was entered and how many ops ran under it.
 
-    Exit status: 0 if all are same or repaired, 1 if one is stricter, changed, not reached or unsupported, 2 if
-    nothing could be verified.
+    Exit status: 0 if all are same, repaired, skipped or nothing to verify, 1 if one is stricter, changed, not run, not
+    reached or unsupported, 2 if nothing could be verified.
     """
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)

@@ -69,9 +69,15 @@ def check_project_options(run: CommandRun, arguments: dict[str, Any]) -> None:
 
 def test_settings(arguments: dict[str, Any]) -> TestSettings:
     """What the options say about building and running a project's tests."""
+    from ..verify.known_failures import known_failures
     from ..verify.project_tests import TEST_SECONDS, TestSettings
 
-    return TestSettings(arguments["tests"], arguments["test_build"], arguments["timeout"] or TEST_SECONDS)
+    file: Path | None = arguments["known_failures"]
+    try:
+        known = known_failures(file.read_text(encoding="utf-8", errors="replace")) if file is not None else frozenset()
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror or error}") from None
+    return TestSettings(arguments["tests"], arguments["test_build"], arguments["timeout"] or TEST_SECONDS, known)
 
 
 def exercise_settings(arguments: dict[str, Any]) -> ExerciseSettings:
@@ -144,8 +150,7 @@ def _write(
         summary.append(exercise_summary(exercised))
     elif arguments["exercise"]:
         summary.append("No op was exercised: the tests reach every migrated guard.")
-    if outcomes:
-        summary.append(outcome_summary(outcomes))
+    summary.append(outcome_summary(outcomes) if outcomes else "Nothing to verify: no guard was migrated.")
     if not run.quiet:
         click.echo("\n".join(summary), err=True)
 

@@ -46,7 +46,7 @@ def allowed_verdicts(arguments: dict[str, Any]) -> set[Verdict]:
     """The verdicts that aren't failures."""
     from ..verify.verdicts import Verdict
 
-    allowed = {Verdict.SAME, Verdict.REPAIRED}
+    allowed = {Verdict.SAME, Verdict.REPAIRED, Verdict.SKIPPED, Verdict.NOTHING}
     if arguments["allow_unsupported"]:
         allowed.add(Verdict.UNSUPPORTED)
     if arguments["allow_not_reached"]:

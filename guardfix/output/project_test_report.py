@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..wording import count_of
+from .report_summary import remaining_guards
+from .verdict_json import left_object
 
 if TYPE_CHECKING:
     from ..verify.guard_sites import GuardSite
@@ -16,17 +18,20 @@ _SHOWN = 3
 
 
 def project_test_lines(result: ProjectTests, numbers: Collection[int]) -> Iterator[str]:
-    """The tests that are not the same, the guards of these numbers with the tests that enter them, and what the shim
-    lacks."""
+    """The tests that are not the same, the guards of these numbers with the tests that enter them, what the shim lacks,
+    and what was not migrated."""
     from ..verify.verdicts import Verdict
 
+    alike: dict[tuple[Verdict, str, str], list[str]] = {}
     for test in result.tests:
         judgement = test.judgement
-        if judgement.verdict is not Verdict.SAME and test.missing is None:
-            yield f"{test.name}: {judgement.verdict}"
-            yield f"  {judgement.reason[:1].upper()}{judgement.reason[1:]}."
-            if judgement.advice:
-                yield f"  What to do: {judgement.advice}."
+        if judgement.verdict is not Verdict.SAME and (test.missing is None or judgement.verdict is Verdict.SKIPPED):
+            alike.setdefault((judgement.verdict, judgement.reason, judgement.advice), []).append(test.name)
+    for (verdict, reason, advice), names in alike.items():
+        yield f"{_few(names)}: {verdict}"
+        yield f"  {reason[:1].upper()}{reason[1:]}{'' if reason.endswith('.') else '.'}"
+        if advice:
+            yield f"  What to do: {advice}."
     for outcome in result.outcomes:
         site = outcome.site
         if site.number not in numbers:
@@ -35,12 +40,20 @@ def project_test_lines(result: ProjectTests, numbers: Collection[int]) -> Iterat
         if not tests:
             yield f"{site.where}: {site.guard}: {outcome.verdict}: {outcome.reason}"
             continue
-        shown = ", ".join(tests[:_SHOWN]) + (f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else "")
         times = "once" if entered == 1 else f"{entered} times"
         yield f"{site.where}: {site.guard}: {outcome.verdict}"
-        yield f"  Entered {times} by {count_of(len(tests), 'test')} ({shown}), {count_of(ops, 'op')} below it."
+        yield f"  Entered {times} by {count_of(len(tests), 'test')} ({_few(tests)}), {count_of(ops, 'op')} below it."
     for name, count in result.missing.most_common():
         yield f"The shim lacks {name}, which stops {count_of(count, 'test')}."
+    left = result.migration.left
+    for one in left[:_SHOWN]:
+        yield f"Not migrated ({one.why}): {one.place.path}:{one.place.row}, {one.place.code}: {one.message}."
+    if len(left) > _SHOWN:
+        yield f"Not migrated: {len(left) - _SHOWN} more; `guardfix check` lists them."
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _entering(result: ProjectTests, site: GuardSite) -> tuple[list[str], int, int]:
@@ -57,12 +70,25 @@ def _entering(result: ProjectTests, site: GuardSite) -> tuple[list[str], int, in
 
 
 def test_counts(result: ProjectTests) -> str:
-    """How many tests have which verdict."""
+    """How many tests have which verdict, how many ended how, and how many old guards remain."""
     from ..verify.verdicts import Verdict
 
     counts = Counter(test.judgement.verdict for test in result.tests)
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    return f"{count_of(len(result.tests), 'test')}: {parts}."
+    before, after = (
+        ", ".join(f"{count} {group}" for group, count in groups.items() if count or group in _ALWAYS_COUNTED)
+        for groups in result.counts.values()
+    )
+    both = f"{before}, before and after" if before == after else f"{before} before; {after} after"
+    lines = [
+        f"{count_of(len(result.tests), 'test')}: {parts}.",
+        f"{both} the migration.",
+        remaining_guards(*result.migration.remaining),
+    ]
+    return "\n".join(filter(None, lines))
+
+
+_ALWAYS_COUNTED = ("passed", "failed", "skipped")
 
 
 def project_test_object(result: ProjectTests) -> dict[str, Any]:
@@ -73,6 +99,7 @@ def project_test_object(result: ProjectTests) -> dict[str, Any]:
                 "name": test.name,
                 "verdict": str(test.judgement.verdict),
                 "reason": test.judgement.reason,
+                "advice": test.judgement.advice or None,
                 "before": None if test.before is None else test.before.outcome,
                 "after": None if test.after is None else test.after.outcome,
                 "missing": test.missing,
@@ -93,5 +120,7 @@ def project_test_object(result: ProjectTests) -> dict[str, Any]:
             for outcome in result.outcomes
             for tests, entered, ops in [_entering(result, outcome.site)]
         ],
+        "counts": result.counts,
         "missing": dict(result.missing.most_common()),
+        "not_migrated": [left_object(left) for left in result.migration.left],
     }

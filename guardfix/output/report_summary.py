@@ -70,13 +70,29 @@ def lost_workers(report: Report) -> Iterator[str]:
         yield f"guardfix: {processes} that read files {was} lost ({how}); {its} files were read again"
 
 
+def remaining_guards(count: int, undecided: int) -> str:
+    """`18 old guards remain: 15 undecided; try `--decide`.`; empty where none remains."""
+    if not count:
+        return ""
+    line = f"{count_of(count, 'old guard')} {'remains' if count == 1 else 'remain'}"
+    if not undecided:
+        return f"{line}; `guardfix check` says why."
+    return f"{line}: {'' if undecided == count else f'{undecided} '}undecided; try `--decide`."
+
+
 def verdict_summary(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> str:
     """The last lines of `guardfix verify`: how many programs have which verdict, and what is known of the guards."""
     from ..verify.guard_outcomes import outcome_summary
+    from ..verify.program_migration import Migration
     from ..verify.verdicts import Verdict
 
     counts = Counter(result.judgement.verdict for result in results if result.is_program)
     total = sum(counts.values())
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    line = f"{count_of(total, 'program')}: {parts}."
-    return f"{line}\n{outcome_summary(outcomes)}" if outcomes else line
+    left = {one for result in results for one in result.migration.left}
+    lines = [
+        f"{count_of(total, 'program')}: {parts}.",
+        remaining_guards(*Migration(left=tuple(left)).remaining),
+        outcome_summary(outcomes) if outcomes else "",
+    ]
+    return "\n".join(filter(None, lines))

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..verify.guard_outcomes import GuardReach
 from ..verify.guard_sites import SourcePlace
+from ..verify.program_migration import Left
 from ..verify.program_runs import ProgramRun
 from ..verify.traces import described
 from ..verify.verdicts import Silent
@@ -46,15 +47,18 @@ def result_object(result: Result, backend: str) -> dict[str, Any]:
             {**_place(fix.place), "applicability": "unsafe" if fix.unsafe else "safe", "message": fix.message}
             for fix in result.migration.applied
         ],
-        "not_migrated": [
-            {**_place(left.place), "why": str(left.why), "message": left.message} for left in result.migration.left
-        ],
+        "not_migrated": [left_object(left) for left in result.migration.left],
         "notes": list(result.notes),
         "guards": [_guard(reach) for reach in result.guards],
         "new_inference_tensors": 0 if comparison is None else comparison.inference,
         "before": _run(result.before),
         "after": _run(result.after),
     }
+
+
+def left_object(left: Left) -> dict[str, Any]:
+    """A finding that is not migrated."""
+    return {**_place(left.place), "why": str(left.why), "message": left.message}
 
 
 def _guard(reach: GuardReach) -> dict[str, Any]:

@@ -15,8 +15,11 @@ _VERDICT_COLORS = {
     Verdict.REPAIRED: "cyan",
     Verdict.STRICTER: "yellow",
     Verdict.CHANGED: "red",
+    Verdict.NOT_RUN: "red",
     Verdict.NOT_REACHED: "red",
     Verdict.UNSUPPORTED: "magenta",
+    Verdict.SKIPPED: "blue",
+    Verdict.NOTHING: "blue",
 }
 _SHOWN = 3
 
@@ -36,7 +39,7 @@ def result_reasons(result: Result) -> list[str]:
     found += [_sentence(note) for note in result.notes]
     if judgement.advice:
         found.append(f"What to do: {judgement.advice}.")
-    if judgement.verdict not in (Verdict.SAME, Verdict.NOT_REACHED, Verdict.UNSUPPORTED):
+    if judgement.verdict.is_proof and judgement.verdict is not Verdict.SAME:
         found += _partings(judgement)
         if judgement.output is not None:
             before, after = judgement.output

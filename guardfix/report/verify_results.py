@@ -7,7 +7,16 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-_WORST_FIRST = ("changed", "stricter", "unsupported", "repaired", "same", "not reached")
+_WORST_FIRST = (
+    "changed",
+    "stricter",
+    "not run",
+    "unsupported",
+    "repaired",
+    "same",
+    "not reached",
+    "nothing to verify",
+)
 
 FindingPlace = tuple[str, str, int]
 """Real path, code, row."""

@@ -34,6 +34,7 @@ _SHOWN = 5
 AS_IT_IS = "left as it is"
 _CONTEXTS = (Context.INFERENCE, Context.KERNEL, Context.BELOW_AUTOGRAD, Context.REMOVE)
 _SURVIVES = (Verdict.SAME, Verdict.REPAIRED)
+_SAYS_NOTHING = (Verdict.NOT_RUN, Verdict.SKIPPED, Verdict.NOTHING)
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,11 @@ def with_programs(programs: Sequence[Program], settings: Settings) -> RunWitness
             if result.is_program and result.before is not None and any(reach.is_entered for reach in result.guards)
         ]
         reaching[:] = [result.program for result in results]
-        return [Witness(result.name, result.judgement, result.files) for result in results]
+        return [
+            Witness(result.name, result.judgement, result.files)
+            for result in results
+            if result.judgement.verdict not in _SAYS_NOTHING
+        ]
 
     return run
 
@@ -129,7 +134,8 @@ def with_tests(project: Path, settings: TestSettings) -> RunWitnesses:
         return [
             Witness(test.name, test.judgement, files)
             for test in result.tests
-            if any(reach.is_entered for reach in test.reach(result.sites).guards)
+            if test.judgement.verdict not in _SAYS_NOTHING
+            and any(reach.is_entered for reach in test.reach(result.sites).guards)
         ]
 
     return run

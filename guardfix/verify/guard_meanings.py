@@ -15,8 +15,10 @@ _WORST_FIRST = (
     Verdict.CHANGED,
     Verdict.STRICTER,
     Verdict.REPAIRED,
+    Verdict.NOT_RUN,
     Verdict.NOT_REACHED,
     Verdict.SAME,
+    Verdict.NOTHING,
 )
 
 

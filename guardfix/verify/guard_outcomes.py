@@ -10,8 +10,7 @@ from guardfix.runtime_shim.recording.guard_table import GuardCount
 
 from .guard_sites import GuardSite, linkless_path
 from .program_runs import ProgramRun
-from .traces import short
-from .verdicts import Judgement, Verdict, status_in_words
+from .verdicts import Judgement, Verdict, how_it_ended, status_in_words
 
 
 @dataclass(frozen=True)
@@ -64,17 +63,14 @@ def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReac
     A program that came to no step of torch, or to none of its guards, shows nothing about them; neither does one in
     which no op ran below them.
     """
-    if judgement.verdict is not Verdict.SAME or any(reach.is_shown(failed=run.status != 0) for reach in guards):
+    if judgement.verdict not in (Verdict.SAME, Verdict.NOT_RUN, Verdict.NOTHING):
+        return judgement
+    if judgement.verdict is Verdict.NOT_RUN and judgement.comparison is None:
+        return judgement  # it says what it lacks
+    if any(reach.is_shown(failed=run.status != 0) for reach in guards):
         return judgement
     if run.ops == 0:
-        ended = run.first("ended") or {}
-        lines = (line.strip() for line in (run.output + run.errors).splitlines())
-        said = next((line for line in lines if line and not line.startswith(_WARNING)), "")
-        end = status_in_words(run.status)
-        if ended.get("error"):
-            end += f", {ended['error']}: {short(ended['message'])}"
-        elif said:
-            end += f", after printing {said[:200]!r}"
+        end = how_it_ended(run)
         return judgement.saying(
             Verdict.NOT_REACHED, f"the program ended before it came to a step of torch: {end}", _GIVE_IT_WORK
         )
@@ -92,8 +88,6 @@ def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReac
     return judgement.saying(Verdict.NOT_REACHED, f"the program does the same, but {why}", _GIVE_IT_WORK)
 
 
-_WARNING = "[W "
-"""How c10's logger begins a warning, such as the old guard's."""
 _GIVE_IT_WORK = "pass what the program needs with `--argument` (`--model auto` if that is a TorchScript archive)"
 
 
@@ -109,8 +103,8 @@ class ProgramReach:
     """The real paths of the project's files that were compiled into it, or imported."""
     failed: bool = False
     """It failed, before the migration already."""
-    cut_off: bool = False
-    """The time limit ended it: it might have come to more guards."""
+    ended_early: bool = False
+    """It might have come to more guards."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +120,7 @@ class GuardOutcome:
 
     @property
     def is_verified(self) -> bool:
-        return self.verdict not in (Verdict.NOT_REACHED, Verdict.UNSUPPORTED)
+        return self.verdict.is_proof
 
 
 _WORST_FIRST = (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED, Verdict.SAME)
@@ -141,25 +135,28 @@ def _outcome(site: GuardSite, programs: Sequence[ProgramReach]) -> GuardOutcome:
     entering: list[ProgramReach] = []
     cut_off: list[ProgramReach] = []
     idle: list[ProgramReach] = []
-    unsupported: list[ProgramReach] = []
+    not_compared: list[ProgramReach] = []
     for program in programs:
         reach = next((reach for reach in program.guards if reach.site.number == site.number), None)
         if reach is None:
             continue
-        if program.verdict is Verdict.UNSUPPORTED:
-            if reach.is_entered or (_is_in(site, program) and not program.cut_off):
-                unsupported.append(program)
+        if program.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
+            if reach.is_entered or (_is_in(site, program) and not program.ended_early):
+                not_compared.append(program)
         elif reach.is_cut_off and program.verdict is not Verdict.SAME:
             cut_off.append(program)
         elif reach.is_entered:
-            shows = program.verdict not in (Verdict.SAME, Verdict.NOT_REACHED) or reach.is_shown(failed=program.failed)
+            shows = program.verdict.is_proof and (
+                program.verdict is not Verdict.SAME or reach.is_shown(failed=program.failed)
+            )
             (entering if shows else idle).append(program)
     names = tuple(program.name for program in entering)
     for verdict in _WORST_FIRST:
         if any(program.verdict is verdict for program in entering):
             return GuardOutcome(site, verdict, "", names)
-    if unsupported:
-        return GuardOutcome(site, Verdict.UNSUPPORTED, f"{unsupported[0].name}: {unsupported[0].reason}")
+    if not_compared:
+        first = not_compared[0]
+        return GuardOutcome(site, first.verdict, f"{first.name}: {first.reason}")
     return GuardOutcome(site, Verdict.NOT_REACHED, _why(site, programs, cut_off, idle))
 
 
@@ -172,6 +169,8 @@ def _why(
     if cut_off:
         return f"{cut_off[0].name} enters it before the migration; after it, the program ends earlier"
     if idle:
+        if idle[0].verdict is Verdict.SKIPPED:
+            return f"{idle[0].name} enters it, and is skipped"
         if idle[0].failed:
             return f"{idle[0].name} enters it, and fails before an op runs below it"
         return f"{idle[0].name} enters it, but no op runs below it"
@@ -179,8 +178,10 @@ def _why(
         return "no counter can stand there"
     if not any(_is_in(site, program) for program in programs):
         return "no program compiles its file" if not site.place.path.endswith(".py") else "no program imports its file"
-    unfinished = next((program.name for program in programs if program.cut_off and _is_in(site, program)), None)
-    return "never entered" if unfinished is None else f"not entered before the time limit cut off {unfinished}"
+    early = [program.name for program in programs if program.ended_early and _is_in(site, program)]
+    if not early:
+        return "never entered"
+    return f"never entered, but {early[0]}{f' and {len(early) - 1} more' if len(early) > 1 else ''} ended early"
 
 
 def _is_in(site: GuardSite, program: ProgramReach) -> bool:
@@ -197,7 +198,7 @@ def outcome_summary(outcomes: Sequence[GuardOutcome]) -> str:
     parts = [f"{len(verified)} of {len(outcomes)} migrated guards verified"]
     if verified:
         parts[0] += ": " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    for verdict in (Verdict.UNSUPPORTED, Verdict.NOT_REACHED):
+    for verdict in (Verdict.NOT_RUN, Verdict.UNSUPPORTED, Verdict.NOT_REACHED):
         found = [outcome for outcome in outcomes if outcome.verdict is verdict]
         if found:
             places = ", ".join(outcome.site.where for outcome in found[:_SHOWN])

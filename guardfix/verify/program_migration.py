@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SOURCES = frozenset({".py", ".pyi", ".cpp", ".cc", ".cxx", ".c++", ".C"})
 
+_OLD_GUARD = "GF101"
 _WORDS = {
     Why.NO_FIX: "",
     Why.SHOWN_ONLY: "only a suggestion: ",
@@ -40,6 +41,8 @@ class Left:
     message: str
     is_guard: bool
     """It is about one use of a guard: what the program does depends on it."""
+    is_undecided: bool = False
+    """It is an old guard, and the code doesn't show what should replace it."""
 
     def in_words(self, program: Program) -> str:
         return f"{self.place.in_words(program)}: {_WORDS[self.why]}{self.message}"
@@ -131,6 +134,12 @@ class Migration:
         return f"nothing was migrated: {count} no fix that can be applied: {first}"
 
     @property
+    def remaining(self) -> tuple[int, int]:
+        """How many old guards no fix replaces, and how many of these are undecided."""
+        old = [left for left in self.left if left.place.code == _OLD_GUARD]
+        return len(old), sum(left.is_undecided for left in old)
+
+    @property
     def advice(self) -> str:
         """What to do about a program that stays wrong because nothing was migrated."""
         if any(left.why is Why.UNSAFE for left in self.left):
@@ -144,6 +153,7 @@ def migrate(report: FixableReport, *, embedded: bool = True) -> Migration:
     from guardfix.codemods.fix import Applicability
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
+    from guardfix.linter.findings import Context
 
     settled = settle(report)
     places = SourcePositions(report.workspace)
@@ -170,6 +180,7 @@ def migrate(report: FixableReport, *, embedded: bool = True) -> Migration:
             place(finding, settled.place_before(finding)),
             *why_left(finding, report.choice, refused.get(finding.path, "")),
             finding.use is not None,
+            finding.decision is not None and finding.decision.context is Context.UNKNOWN,
         )
         for finding in settled.last.findings
     )

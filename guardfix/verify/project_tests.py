@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -13,9 +12,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,12 @@ from guardfix.runtime_shim.recording.run_specification import read_events
 
 from .guard_outcomes import GuardOutcome, GuardReach, ProgramReach, guard_outcomes
 from .guard_sites import GuardSite, linkless_path
+from .lacking import missing_of_torch, missing_package
 from .program_migration import Migration
 from .program_runs import OUTPUT_LIMIT, ProgramRun, comparable, environment
 from .scratch import scratch_folder
-from .traces import Comparison, compare
 from .tree_copies import TREE, TreeCopy
-from .verdicts import Judgement, Verdict, VerificationFailed, judge
+from .verdicts import Judgement, Verdict, VerificationFailed, judge, status_in_words
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
@@ -47,26 +46,23 @@ _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 TEST_SECONDS = 600.0
 """Time limit of the command that runs a project's tests, unless another is given."""
 
-_MISSING = re.compile(
-    r"the shim(?:'s C\+\+ headers)? (?:has no|lacks?|have no) (?:module )?((?:torch|at|c10|<)[\w.:<>/]*\w>?)"
-)
-"""What an error says that names something of PyTorch's that the shim lacks."""
+_NO_TESTS = 5
+"""The exit status of pytest and unittest where there is no test, or only files that are skipped."""
 
+_GROUPS = {
+    "passed": "passed",
+    "xpassed": "passed",
+    "failed": "failed",
+    "error": "failed",
+    "unfinished": "failed",
+    "skipped": "skipped",
+    "xfailed": "xfailed",
+    "not started": "not started",
+}
+"""Outcomes, and what they are counted as."""
 
-class TestVerdict(Enum):
-    """What became of one test."""
-
-    __test__ = False
-
-    SAME = "same"
-    CHANGED = "changed"
-    """Its outcome is another one."""
-    DIFFERS = "differs"
-    """It ends alike, and what it computes is different."""
-    UNSUPPORTED = "unsupported"
-    """It uses what the shim lacks: there is nothing to compare."""
-    UNFINISHED = "unfinished"
-    """The time limit cut it off, before the migration, after it, or both times: there is nothing to compare."""
+_STRONGER = ("not started", "unfinished", "skipped", "xfailed", "passed", "xpassed", "error", "failed")
+"""Outcomes; of several that a test has, such as those of its parts and of its tear-down, the last one here counts."""
 
 
 @dataclass
@@ -87,16 +83,29 @@ class TestRun:
     """How the time limit ended it, in words; empty where it didn't."""
 
     @property
+    def group(self) -> str:
+        """passed, failed, skipped, xfailed, not started."""
+        return _GROUPS[self.outcome]
+
+    @property
     def as_program(self) -> ProgramRun:
         """The test as a program that fails where the test does, and says why."""
-        passed = self.outcome in ("passed", "skipped", "xfailed")
-        return ProgramRun(0 if passed else 1, "", f"{self.outcome} {self.message}".strip(), self.events)
+        status = 1 if self.group in ("failed", "not started") else 0
+        return ProgramRun(status, "", f"{self.outcome} {self.message}".strip(), self.events)
 
     @property
     def missing(self) -> str | None:
         """The first name that the shim lacks, when that is why the test did not pass."""
-        found = _MISSING.search(self.message) if self.outcome in ("failed", "error", "unfinished") else None
-        return None if found is None else found[1].rstrip(".;")
+        return None if self.group == "passed" else missing_of_torch(self.message)
+
+    @property
+    def said(self) -> str:
+        """The first line of its message; where it has none, the outcome."""
+        return self.message.strip().partition("\n")[0] or self.outcome
+
+    def ends(self, outcome: str, message: str) -> None:
+        if _STRONGER.index(outcome) > _STRONGER.index(self.outcome):
+            self.outcome, self.message = outcome, message
 
 
 @dataclass
@@ -120,7 +129,8 @@ class ComparedTest:
     name: str
     before: TestRun | None
     after: TestRun | None
-    comparison: Comparison | None = None
+    is_known: bool = False
+    """It is known to fail on PyTorch."""
 
     @property
     def missing(self) -> str | None:
@@ -130,27 +140,34 @@ class ComparedTest:
     def is_cut_off(self) -> bool:
         return any(run is not None and run.cut_off for run in (self.before, self.after))
 
-    @property
-    def verdict(self) -> TestVerdict:
-        if self.missing is not None:
-            return TestVerdict.UNSUPPORTED
-        if self.is_cut_off:
-            return TestVerdict.UNFINISHED
-        if self.before is None or self.after is None or self.before.outcome != self.after.outcome:
-            return TestVerdict.CHANGED
-        if self.comparison is not None and self.comparison.parting is not None:
-            return TestVerdict.DIFFERS
-        return TestVerdict.SAME
-
-    @property
+    @cached_property
     def judgement(self) -> Judgement:
         """What the two runs of the test say about the migration."""
-        if self.verdict is TestVerdict.UNFINISHED:
-            return Judgement(Verdict.UNSUPPORTED, self.why(), "raise `--timeout`, or let `--test` run fewer tests")
-        if self.missing is not None or self.before is None or self.after is None:
-            missing = self.verdict is TestVerdict.UNSUPPORTED
-            return Judgement(Verdict.UNSUPPORTED if missing else Verdict.CHANGED, self.why())
-        return judge(self.before.as_program, self.after.as_program, {})
+        before, after = self.before, self.after
+        missing = self.missing
+        if missing is not None:
+            return self._without_proof(Verdict.UNSUPPORTED, f"the shim lacks {missing}", "")
+        if self.is_cut_off:
+            advice = "raise `--timeout`, or let `--test` run fewer tests"
+            return Judgement(Verdict.UNSUPPORTED, _cut_off(before, after), advice)
+        if before is None or after is None:
+            return Judgement(Verdict.CHANGED, f"before: {_told(before)}; after: {_told(after)}")
+        found = judge(before.as_program, after.as_program, {})
+        if found.verdict is Verdict.NOT_RUN:
+            package = missing_package(before.message)
+            advice = package[1] if package is not None else _KNOWN
+            return self._without_proof(Verdict.NOT_RUN, f"before and after: {_told(before)}", advice)
+        if found.verdict is Verdict.SAME and before.group != "passed":
+            return found.saying(Verdict.SKIPPED, _told(before), "")
+        parting = found.comparison.parting if found.comparison is not None else None
+        if found.verdict is Verdict.CHANGED and parting is None:
+            return found.saying(Verdict.CHANGED, f"before: {_told(before)}; after: {_told(after)}", found.advice)
+        return found
+
+    def _without_proof(self, verdict: Verdict, reason: str, advice: str) -> Judgement:
+        if self.is_known:
+            return Judgement(Verdict.SKIPPED, f"it is known to fail on PyTorch; {reason}")
+        return Judgement(verdict, reason, advice)
 
     def reach(self, sites: Sequence[GuardSite]) -> ProgramReach:
         """What the test says about guards."""
@@ -162,34 +179,21 @@ class ComparedTest:
             )
             found.append(GuardReach(site, before, after))
         judgement = self.judgement
-        # A test that can't run says nothing about the guards that it did not come to.
-        runs = judgement.verdict is not Verdict.UNSUPPORTED or self.is_cut_off
-        files = frozenset(str(linkless_path(site.place.path)) for site in sites if runs)
+        files = frozenset(str(linkless_path(site.place.path)) for site in sites)
         failed = self.before is not None and self.before.as_program.status != 0
+        ended_early = judgement.verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
         return ProgramReach(
-            self.name, judgement.verdict, judgement.reason, tuple(found), files, failed, cut_off=self.is_cut_off
+            self.name, judgement.verdict, judgement.reason, tuple(found), files, failed, ended_early=ended_early
         )
 
-    def why(self) -> str:
-        """The verdict's reason, in words; empty for `same`."""
-        if self.verdict is TestVerdict.UNSUPPORTED:
-            return f"the shim lacks {self.missing}"
-        if self.verdict is TestVerdict.UNFINISHED:
-            return _cut_off(self.before, self.after)
-        if self.verdict is TestVerdict.CHANGED:
-            return f"before: {_told(self.before)}; after: {_told(self.after)}"
-        if self.verdict is TestVerdict.DIFFERS:
-            parting = self.comparison.parting if self.comparison is not None else None
-            assert parting is not None
-            return f"{parting.where()}: {parting.what()}"
-        return ""
+
+_KNOWN = "let it pass on the shim first; if it fails on PyTorch, too, say so with `--known-failures`"
 
 
 def _told(run: TestRun | None) -> str:
     if run is None:
         return "did not run"
-    first = run.message.strip().partition("\n")[0]
-    return f"{run.outcome} ({first})" if first and run.outcome not in ("passed", "skipped") else run.outcome
+    return run.outcome if run.group == "passed" or not run.message.strip() else f"{run.outcome} ({run.said})"
 
 
 def _cut_off(before: TestRun | None, after: TestRun | None) -> str:
@@ -211,6 +215,7 @@ class ProjectTests:
     tests: tuple[ComparedTest, ...]
     sites: tuple[GuardSite, ...] = ()
     """The guards that were counted."""
+    migration: Migration = field(default_factory=Migration)
 
     @property
     def reaches(self) -> list[ProgramReach]:
@@ -226,8 +231,15 @@ class ProjectTests:
         """What the shim lacks, by how many tests stop at it."""
         return Counter(test.missing for test in self.tests if test.missing is not None)
 
-    def count(self, verdict: TestVerdict) -> int:
-        return sum(test.verdict is verdict for test in self.tests)
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many tests ended how, before and after the migration."""
+        groups = tuple(dict.fromkeys(_GROUPS.values()))
+        found = {when: dict.fromkeys(groups, 0) for when in ("before", "after")}
+        for test in self.tests:
+            for when, run in (("before", test.before), ("after", test.after)):
+                found[when]["not started" if run is None else run.group] += 1
+        return found
 
 
 @dataclass(frozen=True)
@@ -242,6 +254,8 @@ class TestSettings:
     """What builds the project; by default `setup.py build_ext --inplace` when its setup.py builds extensions."""
     seconds: float = TEST_SECONDS
     """Time limit of the command; of building, if it is more than the default."""
+    known_failures: frozenset[str] = frozenset()
+    """The names of tests that fail on PyTorch, without the migration."""
 
 
 def verify_project_tests(project: Path, migration: Migration, settings: TestSettings) -> ProjectTests:
@@ -267,7 +281,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
                 made = build_and_test(copy, scratch / f"{name} uncounted", settings)
             rounds.append(made)
     before, after = rounds
-    if not before.tests and not after.tests:
+    if not any(run.outcome != "not started" for made in rounds for run in made.tests.values()):
         if before.failed_build:
             raise VerificationFailed(f"no test of {project} ran: {_end_of(before.failed_build)}")
         raise VerificationFailed(
@@ -275,7 +289,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
             f"{_end_of(before.output) or 'it printed nothing'}"
         )
     sites = tuple(site if counted else replace(site, counted=(False, False)) for site in migration.sites)
-    return ProjectTests(before, after, tuple(compared(before, after)), sites)
+    return ProjectTests(before, after, tuple(compared(before, after, settings.known_failures)), sites, migration)
 
 
 def _end_of(output: str) -> str:
@@ -284,19 +298,28 @@ def _end_of(output: str) -> str:
     return "\n".join(lines)
 
 
-def compared(before: Round, after: Round) -> Iterable[ComparedTest]:
+def compared(before: Round, after: Round, known_failures: Collection[str] = ()) -> Iterable[ComparedTest]:
     """The tests of two rounds, side by side, in the order of the first."""
     for name in dict.fromkeys([*before.tests, *after.tests]):
         one, two = (made.tests.get(name) or _never_begun(made) for made in (before, after))
-        comparison = None if one is None or two is None else compare(one.events, two.events)
-        yield ComparedTest(name, one, two, comparison)
+        yield ComparedTest(name, one, two, name in known_failures)
 
 
 def _never_begun(made: Round) -> TestRun | None:
-    """A test that is not in a round, where that is because the round was stopped."""
-    if made.stopped_after is None:
-        return None
-    return TestRun("not started", cut_off=f"the command was stopped after {made.stopped_after:g} s, before it began")
+    """A test that is not in a round, where that is because building failed or the round was stopped."""
+    if made.failed_build is not None:
+        lines = made.failed_build.strip().splitlines()
+        error = next((line for line in lines if "error:" in line), lines[-1] if lines else "it printed nothing")
+        return TestRun("not started", f"building failed: {error.strip()[:300]}")
+    if made.stopped_after is not None:
+        return TestRun("not started", cut_off=_before_it_began(made.stopped_after))
+    if not made.tests and made.output:
+        return TestRun("not started", f"no test ran: {_end_of(made.output).splitlines()[-1]}")
+    return None
+
+
+def _before_it_began(seconds: float) -> str:
+    return f"the command was stopped after {seconds:g} s, before it began"
 
 
 def build_and_test(copy: Path, folder: Path, settings: TestSettings, *, guards: int = 0) -> Round:
@@ -323,14 +346,48 @@ def build_and_test(copy: Path, folder: Path, settings: TestSettings, *, guards: 
     ended = time.monotonic()
     tests: dict[str, TestRun] = {}
     for path in sorted(recordings.glob("*.jsonl")):
-        tests |= recorded_tests(read_events(path), read_table(path.with_suffix(".table")))
+        for name, run in recorded_tests(read_events(path), read_table(path.with_suffix(".table"))).items():
+            tests[name] = _of_processes(tests[name], run) if name in tests else run
+    places = {str(copy): copy.name, str(folder): ""}
     stopped_after = settings.seconds if status is None else None
     for run in tests.values():
-        if stopped_after is not None and run.outcome == "unfinished" and run.began is not None:
-            ran = max(0.0, ended - run.began)
-            run.cut_off = f"it had run for {ran:.0f} s when the command was stopped after {stopped_after:g} s"
-    text = comparable(output, {str(copy): copy.name, str(folder): ""})
-    return Round(status, text, tests, stopped_after=stopped_after)
+        run.message = comparable(run.message, places)
+        if run.outcome in ("unfinished", "not started"):
+            _say_why(run, status, stopped_after, ended)
+    groups = {run.group for run in tests.values()}
+    only_skipped = status == _NO_TESTS and "passed" not in groups
+    if (
+        status != 0
+        and stopped_after is None
+        and groups - {"not started"}
+        and "failed" not in groups
+        and not only_skipped
+    ):
+        # It may be a process that came to none of its tests.
+        last = (output.strip().splitlines() or [""])[-1].strip()[:300]
+        tests[settings.command] = TestRun(
+            "failed", comparable(f"{status_in_words(status)}, and no test failed: {last}", places)
+        )
+    return Round(status, comparable(output, places), tests, stopped_after=stopped_after)
+
+
+def _of_processes(one: TestRun, two: TestRun) -> TestRun:
+    """A test in the recordings of two processes, of which one may only have collected it, or told how it ended."""
+    kept, other = (two, one) if two.began is not None or one.began is None else (one, two)
+    kept.ends(other.outcome, other.message)
+    return kept
+
+
+def _say_why(run: TestRun, status: int | None, stopped_after: float | None, ended: float) -> None:
+    """Put into words why a test has no outcome."""
+    if stopped_after is None:
+        end = status_in_words(status)
+        run.message = f"the command ended ({end}) {'within it' if run.outcome == 'unfinished' else 'before it began'}"
+    elif run.began is None:
+        run.cut_off = _before_it_began(stopped_after)
+    else:
+        ran = max(0.0, ended - run.began)
+        run.cut_off = f"it had run for {ran:.0f} s when the command was stopped after {stopped_after:g} s"
 
 
 def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]:
@@ -406,14 +463,16 @@ def recorded_tests(events: Iterable[dict[str, Any]], counts: Sequence[GuardCount
     begun: dict[int, GuardCount] | None = None
     """What was counted before the test that is running."""
     for event in events:
-        if event["event"] == "test":
+        if event["event"] == "collected":
+            for name in event["names"]:
+                found.setdefault(name, TestRun("not started"))
+        elif event["event"] == "test":
             current = found.setdefault(event["name"], TestRun("unfinished"))
+            current.ends("unfinished", "")
             current.began = event.get("began")
             begun = _counts(event.get("guards", {}))
         elif event["event"] == "outcome":
-            run = found.setdefault(event["name"], TestRun("unfinished"))
-            if run.outcome in ("unfinished", "passed"):  # what fails in teardown comes second
-                run.outcome, run.message = event["outcome"], event["message"]
+            found.setdefault(event["name"], TestRun("unfinished")).ends(event["outcome"], event["message"])
         elif event["event"] == "reached":
             run = found.setdefault(event["name"], TestRun("unfinished"))
             run.counts = _counts(event["guards"])

@@ -12,6 +12,7 @@ from typing import Any
 from guardfix.linter.str_enum import StrEnum
 from guardfix.runtime_shim.cpp.program_errors import in_a_row
 
+from .lacking import missing_of_torch, missing_package
 from .program_runs import ProgramRun, comparable
 from .traces import Comparison, compare, in_words, short, without_versions
 
@@ -21,12 +22,24 @@ class Verdict(StrEnum):
     REPAIRED = "repaired"
     STRICTER = "stricter"
     CHANGED = "changed"
+    NOT_RUN = "not run"
+    """It fails on both sides of the migration: how it does the same shows nothing."""
     NOT_REACHED = "not reached"
     UNSUPPORTED = "unsupported"
+    SKIPPED = "skipped"
+    """A test that isn't meant to pass here."""
+    NOTHING = "nothing to verify"
+    """The migration changes no guard of it."""
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether both runs could be compared, and something of the migration was in them."""
+        return self in (Verdict.SAME, Verdict.REPAIRED, Verdict.STRICTER, Verdict.CHANGED)
 
 
 _WAS_WRONG = "the program was silently wrong: "
 _LOOK = "look at the diff"
+_LET_IT_RUN = "let it run to its end on the shim, which `guardfix run` shows as it is"
 
 
 class VerificationFailed(Exception):
@@ -158,7 +171,9 @@ def judge(
         output=output,
     )
     if output is None and before.status == after.status and comparison.parting is None:
-        return found.saying(Verdict.SAME, *_same(before, comparison, silent_before, silent_after))
+        if before.status != 0:
+            return found.saying(Verdict.NOT_RUN, f"it fails before and after: {how_it_ended(before)}", _LET_IT_RUN)
+        return found.saying(Verdict.SAME, *_same(comparison, silent_before, silent_after))
     ending = _ending(before, after)
     if ending:
         advice = f"{_LOOK}; if it is only slower, raise `--timeout`" if after.timed_out else _LOOK
@@ -189,11 +204,12 @@ def judge_alone(
 ) -> Judgement:
     """The verdict on a program that the migration leaves as it is, for the `reason` given, from a run of it.
 
-    It stays the same, right or wrong; `advice` is for a wrong one. Raises `VerificationFailed`.
+    There is nothing to verify, right or wrong; `advice` is for a wrong one. Raises `VerificationFailed`.
     """
     stopped = _unsupported(run, run, places)
     if stopped is not None:
-        return Judgement(Verdict.SAME, f"{reason}; whether it is correct is unknown: {stopped.reason}", stopped.advice)
+        unknown = f"{reason}; whether it is correct is unknown: {stopped.reason}"
+        return Judgement(Verdict.NOTHING, unknown, stopped.advice)
     silent = _silent(run)
     if uncovered is not None:
         silent += _uncovered(run, uncovered, places)
@@ -203,13 +219,13 @@ def judge_alone(
         refusal = _refusal(error)
         end = f", and it ended with {status_in_words(run.status)}" if run.status != 0 else ""
         return Judgement(
-            Verdict.SAME,
+            Verdict.NOTHING,
             f"{reason}; when run as is, nothing was silently wrong{end}{': ' + short(error) if error else ''}",
             refusal.advice if refusal is not None else "",
         )
     what = silent[0].message.removeprefix(_WAS_WRONG)
     return Judgement(
-        Verdict.SAME,
+        Verdict.NOTHING,
         f"{reason}; it is still silently wrong: {what}",
         advice,
         silent_before=silent,
@@ -245,8 +261,8 @@ def _unsupported(before: ProgramRun, after: ProgramRun, places: Mapping[str, str
             if judgement is not None:
                 return judgement
         missing = _missing(run)
-        if missing:
-            return Judgement(Verdict.UNSUPPORTED, missing, "use `--backend torch` to verify with an installed PyTorch")
+        if missing is not None:
+            return missing
     if before.timed_out:
         if before.first("ready") is None:
             return Judgement(Verdict.UNSUPPORTED, "the program takes too long to compile", "try a smaller program")
@@ -324,23 +340,23 @@ def _of_originals(message: str, places: Mapping[str, str]) -> str:
     return message
 
 
-def _missing(run: ProgramRun) -> str | None:
-    """What of torch the shim lacks and the program asked for."""
-    for event in [*run.all("raised"), *run.all("ended")]:
-        message = event.get("message") or ""
-        if event.get("error") in ("UnsupportedError", "NotImplementedError", "ModuleNotFoundError") and (
-            message.startswith("the shim has no ")
-        ):
-            return message.partition(";")[0]
-        if event.get("error") == "ModuleNotFoundError":
-            return f"{message[:1].lower()}{message[1:]}"
-    if run.status not in (0, None) and "the shim has no " in run.errors:
-        rest = run.errors[run.errors.index("the shim has no ") :]
-        return rest.splitlines()[0].partition(";")[0]
-    return None
+def _missing(run: ProgramRun) -> Judgement | None:
+    """What of torch the shim lacks and the program asked for, or a package that it ended without."""
+    ended = run.all("ended")
+    said = [str(event.get("message")) for event in [*run.all("raised"), *ended] if event.get("error") in _LACKING]
+    for message in [*said, run.errors] if run.status not in (0, None) else said:
+        name = missing_of_torch(message)
+        if name is not None:
+            advice = "use `--backend torch` to verify with an installed PyTorch"
+            return Judgement(Verdict.UNSUPPORTED, f"the shim has no {name}", advice)
+    package = missing_package(said[-1]) if said and ended and ended[-1].get("error") in _LACKING else None
+    return None if package is None else Judgement(Verdict.NOT_RUN, f"{package[0]} isn't installed", package[1])
 
 
-# ---- silent errors
+_LACKING = ("UnsupportedError", "NotImplementedError", "ImportError", "ModuleNotFoundError", "AttributeError")
+
+
+# ---- silent errors# ---- silent errors
 
 
 def _silent(run: ProgramRun) -> tuple[Silent, ...]:
@@ -383,16 +399,8 @@ def _uncovered(before: ProgramRun, uncovered: ProgramRun, places: Mapping[str, s
 # ---- differences
 
 
-def _same(
-    before: ProgramRun,
-    comparison: Comparison,
-    silent_before: Sequence[Silent],
-    silent_after: Sequence[Silent],
-) -> tuple[str, str]:
-    parts = ["the same output, results and gradients"]
-    if before.status != 0:
-        parts.append(f"and the same exit ({status_in_words(before.status)})")
-    reason = " ".join(parts)
+def _same(comparison: Comparison, silent_before: Sequence[Silent], silent_after: Sequence[Silent]) -> tuple[str, str]:
+    reason = "the same output, results and gradients"
     if comparison.inference:
         count = comparison.inference
         reason += f"; {count} result{' is an inference tensor' if count == 1 else 's are inference tensors'} now"
@@ -480,6 +488,21 @@ def _change_advice(error: Mapping[str, Any] | None) -> str:
     if error is not None and error["error"] == "RecursionError":
         return "the guard kept a kernel from calling itself through the dispatcher; it can't be removed"
     return "look at the diff: the new guard means something else here"
+
+
+def how_it_ended(run: ProgramRun) -> str:
+    """The exit status in words, with the error that it ended with, or else the first line that it printed."""
+    end = status_in_words(run.status)
+    ended = run.first("ended") or {}
+    if ended.get("error"):
+        return f"{end}, {ended['error']}: {short(ended['message'])}"
+    lines = (line.strip() for line in (run.output + run.errors).splitlines())
+    said = next((line for line in lines if line and not line.startswith(_WARNING)), "")
+    return f"{end}, after printing {said[:200]!r}" if said else end
+
+
+_WARNING = "[W "
+"""How c10's logger begins a warning, such as the old guard's."""
 
 
 def status_in_words(status: int | None) -> str:

@@ -120,7 +120,7 @@ def _programs(programs: Sequence[Program], migration: Migration, settings: Setti
             for program, part in members:
                 own = frozenset({str(linkless_path(program.path))})
                 if not part.texts and not part.leaves_guards:
-                    judgement = Judgement(Verdict.SAME, part.why_nothing(program))
+                    judgement = Judgement(Verdict.NOTHING, part.why_nothing(program))
                     yield Result(program, judgement, migration=part, files=own)
                     continue
                 if pair is None:
@@ -288,7 +288,11 @@ class _Pair:
                 reach for reach in guards if reach.is_entered or str(linkless_path(reach.site.place.path)) in known
             )
         wanted = [reach for reach in guards if reach.site.changed or other is not None]
-        judgement = with_reach(judgement, before, wanted)
+        if wanted:
+            judgement = with_reach(judgement, before, wanted)
+        elif judgement.verdict is Verdict.SAME or (judgement.verdict is Verdict.NOT_RUN and other is None):
+            why = "the migration changes none of its guards" if other is None else "neither program has a guard"
+            judgement = judgement.saying(Verdict.NOTHING, f"{why}; {judgement.reason}", judgement.advice)
         seen = (others[0], others[1]) if others and judgement.meaning == self.settings.meanings[1] else None
         left_out, notes = self._left_out(), self._notes(before, after)
         return Result(program, judgement, before, after, seen, left_out, guards=guards, files=files, notes=notes)

@@ -24,10 +24,14 @@ def missing_attribute(module: str, name: str) -> AttributeError:
 
 
 def may_be_pytorchs(dotted: str) -> bool:
-    """Whether PyTorch has the module of this name; of a namespace whose names aren't known, it most likely has."""
+    """Whether PyTorch has this name. Where that isn't known, it most likely has: only the public names of some
+    namespaces are.
+    """
     from .torch_names import TORCH_MODULES, TORCH_NAMES
 
     package, _, name = dotted.rpartition(".")
+    if name.startswith("_"):
+        return not name.startswith("__")
     namespace = package.removeprefix("torch.")
     names = TORCH_NAMES.get(namespace)
     return names is None or name in names.split() or name in TORCH_MODULES.get(namespace, "").split()

@@ -5,6 +5,7 @@
 
     {"event": "test", "name": "tests/test_ops.py::test_scale[2]", "began": 12.5, "guards": {…}}
                                                     what follows belongs to this test; what was counted before it
+    {"event": "collected", "names": [ … ]}          the tests that are to run
     {"event": "outcome", "name": …, "outcome": "failed", "message": "RuntimeError: …"}
     {"event": "reached", "name": …, "guards": {"3": [2, 5]}}     guards that it entered, how often, and the ops below
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -73,6 +74,10 @@ class TestRecorder:
         }
         if reached:
             self.writer.write("reached", name=name, guards=reached)
+
+    def collected(self, names: Sequence[str]) -> None:
+        """These tests are to run: what becomes of none of them is a test that never began."""
+        self.writer.write("collected", names=names)
 
     def ended(self, name: str, outcome: str, message: str) -> None:
         self.writer.write("outcome", name=name, outcome=outcome, message=message)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,12 +28,19 @@ class PytestHooks:
         return outcome
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" or report.outcome != "passed":
+        if report.outcome in _OUTCOMES and (report.when == "call" or report.outcome != "passed"):
             self.recorder.ended(report.nodeid, _outcome(report), _message(report))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.recorder.ended(report.nodeid, "error", _message(report))
+        if not report.passed:
+            self.recorder.ended(report.nodeid, "error" if report.failed else "skipped", _message(report))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.recorder.collected([item.nodeid for item in session.items])
+
+
+_OUTCOMES = ("passed", "failed", "skipped")
+"""Others, of plugins, come before a test is run again."""
 
 
 def _outcome(report: pytest.TestReport) -> str:
@@ -47,14 +55,24 @@ def _message(report: pytest.TestReport | pytest.CollectReport) -> str:
     if crash is not None:
         return str(crash.message)[:2000]
     if isinstance(report.longrepr, tuple):  # a skipped test: file, line, reason
-        return str(report.longrepr[2])
-    return "" if report.longrepr is None else str(report.longrepr)[-2000:]
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    text = "" if report.longrepr is None else str(report.longrepr)
+    errors = [line[2:].strip() for line in text.splitlines() if line.startswith("E  ")]
+    # Of an error with a cause, pytest tells the cause first; of a syntax error, the place.
+    named = [place for place, error in enumerate(errors) if _ERROR.match(error)]
+    return "\n".join(errors[named[-1] if named else 0 :])[:2000] or text[-2000:]
+
+
+_ERROR = re.compile(r"[\w.]+(?:Error|Exception|Exit|Interrupt|Failed|Skipped|Warning)\b")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """pytest calls this; the recorder was made when the module was imported, before any test module."""
     if _recorder is not None:
         config.pluginmanager.register(PytestHooks(_recorder), "guardfix-recorder")
+        # What the shim lacks in one place stops no test of another.
+        config.option.continue_on_collection_errors = True
+        config.option.maxfail = 0
 
 
 _recorder = TestRecorder(os.environ[FOLDER]) if os.environ.get(FOLDER) else None

@@ -72,7 +72,7 @@ def test_a_program_is_kept_to_itself(tmp_path: Path, cache: Path, ending: tuple[
     arguments = [program, "--against", program, "--argument", outside, "--argument", seconds, *more]
     done = CliRunner().invoke(command, [*map(str, arguments), "--output-format", "json", "--isolated"])
     [entry] = json.loads(done.stdout)
-    assert (entry["verdict"], entry["before"]["status"]) == ("same", status), entry
+    assert (entry["verdict"], entry["before"]["status"]) == ("not run", status), entry
     assert entry["before"]["stdout"].splitlines() == [
         "1.0", "beside done", "temporary done", "home done", "outside refused", "network refused",
     ]  # fmt: skip

@@ -27,4 +27,12 @@ def test_example(arguments: str, shown: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_each_verdict_is_shown() -> None:
     headlines = [shown.splitlines()[0].rpartition(": ")[2] for _, shown in EXAMPLES]
-    assert list(dict.fromkeys(headlines)) == ["not reached", "same", "repaired", "stricter", "changed", "unsupported"]
+    assert list(dict.fromkeys(headlines)) == [
+        "not reached",
+        "same",
+        "nothing to verify",
+        "repaired",
+        "stricter",
+        "changed",
+        "unsupported",
+    ]

@@ -13,6 +13,7 @@ from guardfix.verify.verdicts import Verdict
 
 SITE = GuardSite(1, SourcePlace("op.cpp", 3, 3, "GF101"), "AutoNonVariableTypeMode", changed=True)
 SAME, CHANGED, NOT_REACHED, UNSUPPORTED = Verdict.SAME, Verdict.CHANGED, Verdict.NOT_REACHED, Verdict.UNSUPPORTED
+NOT_RUN, SKIPPED = Verdict.NOT_RUN, Verdict.SKIPPED
 NEVER, IDLE, USED = GuardCount(), GuardCount(1, 0), GuardCount(1, 4)
 
 
@@ -22,7 +23,7 @@ def reach(name: str, verdict: Verdict, before: GuardCount, after: GuardCount, *,
 
 def cut_off(name: str, count: GuardCount) -> ProgramReach:
     found = reach(name, UNSUPPORTED, count, count)
-    return replace(found, files=frozenset({str(linkless_path("op.cpp"))}), cut_off=True)
+    return replace(found, files=frozenset({str(linkless_path("op.cpp"))}), ended_early=True)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,13 @@ def cut_off(name: str, count: GuardCount) -> ProgramReach:
         ([reach("a", SAME, IDLE, IDLE, failed=True), reach("b", SAME, USED, USED)], SAME, ""),
         ([reach("a", SAME, USED, USED), reach("b", CHANGED, USED, USED)], CHANGED, ""),
         ([reach("a", UNSUPPORTED, USED, NEVER)], UNSUPPORTED, "a: why a"),
+        ([reach("a", NOT_RUN, USED, USED, failed=True)], NOT_RUN, "a: why a"),
+        ([reach("a", NOT_RUN, USED, USED, failed=True), reach("b", SAME, USED, USED)], SAME, ""),
+        ([reach("a", SKIPPED, USED, USED)], NOT_REACHED, "a enters it, and is skipped"),
+        ([reach("a", Verdict.NOTHING, USED, USED)], NOT_REACHED, "a enters it, but"),
+        ([cut_off("a", NEVER), cut_off("b", NEVER)], NOT_REACHED, "never entered, but a and 1 more ended early"),
         ([cut_off("a", USED)], UNSUPPORTED, "a: why a"),
-        ([cut_off("a", NEVER)], NOT_REACHED, "not entered before the time limit cut off a"),
+        ([cut_off("a", NEVER)], NOT_REACHED, "never entered, but a ended early"),
         ([cut_off("a", USED), reach("b", SAME, USED, USED)], SAME, ""),
         (
             [reach("a", CHANGED, USED, NEVER)],

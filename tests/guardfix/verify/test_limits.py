@@ -97,7 +97,7 @@ def test_limits(tmp_path: Path, before: str, after: str, options: tuple[str, ...
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "words"),
     [
-        (CRASHING_CPP, CRASHING_CPP, "same", "SIGSEGV"),
+        (CRASHING_CPP, CRASHING_CPP, "not run", "SIGSEGV"),
         (FINE_CPP, CRASHING_CPP, "changed", "SIGSEGV"),
         (CRASHING_CPP, FINE_CPP, "changed", "SIGSEGV before"),
         (FINE_CPP, FINE_CPP.replace("torch::ones({2})", "torch::ones({2}) +"), "changed", "does not compile"),
@@ -125,7 +125,10 @@ def test_random_numbers_that_nobody_seeded_are_the_same_in_each_run(tmp_path: Pa
     )
     _, entry = against(tmp_path, text, text.replace("no_grad", "inference_mode"))
     assert entry["verdict"] == "same", entry
-    cpp = "#include <torch/torch.h>\n#include <iostream>\nint main() { std::cout << torch::rand({3}); }\n"
+    cpp = (
+        "#include <torch/torch.h>\n#include <iostream>\n"
+        "int main() { c10::InferenceMode guard; std::cout << torch::rand({3}); }\n"
+    )
     _, entry = against(tmp_path, cpp, cpp, suffix=".cpp")
     assert entry["verdict"] == "same", entry
 
@@ -154,6 +157,8 @@ def test_unsupported_can_be_allowed(tmp_path: Path) -> None:
     _, entry = against(tmp_path, "import torch\ntorch.no_such\n", FINE, "--allow-unsupported")
     assert entry["verdict"] == "changed"  # no name of PyTorch's: the program's own mistake
     status, entry = against(tmp_path, "import torch, no_such_module\n", FINE, "--allow-unsupported")
+    assert (status, entry["verdict"], entry["reason"]) == (1, "not run", "no_such_module isn't installed")
+    status, entry = against(tmp_path, "import torch.onnx\n", FINE, "--allow-unsupported")
     assert (status, entry["verdict"]) == (0, "unsupported")
 
 

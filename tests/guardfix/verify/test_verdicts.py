@@ -22,6 +22,9 @@ PROGRAMS = sorted((FIXTURES / "cpp_programs").glob("*.before.cpp")) + sorted(
 _VERDICT = re.compile(r"^(?://|#) verify: (\w+)", re.MULTILINE)
 
 
+NOTHING = "nothing to verify"
+
+
 def expected(program: Path) -> str:
     found = _VERDICT.search(program.read_text())
     assert found, f"{program} does not say what verify says of it"
@@ -102,13 +105,13 @@ def test_every_verdict_has_two_programs() -> None:
     "view_changed_outside.before.py",
 )
 def test_program_alone_is_migrated_and_gets_its_verdict(program: Path) -> None:
-    """No option: all fixes are taken. A program that the migration leaves alone is the same."""
+    """No option: all fixes are taken. In a program that the migration leaves alone is nothing to verify."""
     status, [entry] = verified(str(program))
     assert (entry["after"] is not None) == bool(entry["migrated"])
     if entry["migrated"]:
         check(entry, status, expected(program))
     else:
-        assert (entry["verdict"], status) == ("same", 0), entry
+        assert (entry["verdict"], status) == (NOTHING, 0), entry
     if program.suffix == ".cpp":
         assert bool(entry["migrated"]) == (program.name != "swapped_storage.before.cpp")
         assert entry["before"]["stdout"] == program.with_suffix(".out").read_text()
@@ -125,10 +128,10 @@ def test_migrating_the_folder_gives_the_verdicts_of_the_fixtures() -> None:
     assert {path.name for path in programs} <= set(found)
     for path in programs:
         entry = found[path.name]
-        assert entry["verdict"] == (expected(path) if entry["migrated"] else "same"), path.name
+        assert entry["verdict"] == (expected(path) if entry["migrated"] else NOTHING), path.name
     for path in programs:
         migrated = found[after(path).name]
-        assert migrated["verdict"] == "same"
+        assert migrated["verdict"] == NOTHING
         # what holds no old guard and gets no fix is not run
         assert (migrated["before"] is not None) == (bool(migrated["migrated"]) or "swapped_storage" in path.name)
 
@@ -139,7 +142,7 @@ SILENT = FIXTURES / "cpp_programs" / "silent_gradient.before.cpp"
 @pytest.mark.thorough
 def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
     status, [entry] = verified(str(SILENT), "--safe-only")
-    assert (status, entry["verdict"], entry["migrated"], entry["after"]) == (0, "same", [], None)
+    assert (status, entry["verdict"], entry["migrated"], entry["after"]) == (0, NOTHING, [], None)
     assert entry["reason"].startswith("nothing was migrated: the one fix is unsafe, and --safe-only is set: ")
     assert "row 13, GF101" in entry["reason"]
     assert "it is still silently wrong: backward of MulBackward0 used a saved tensor" in entry["reason"]
@@ -152,7 +155,7 @@ def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
 @pytest.mark.thorough
 def test_what_has_no_fix_is_said_and_the_program_is_run() -> None:
     status, [entry] = verified(str(FIXTURES / "cpp_programs" / "swapped_storage.before.cpp"))
-    assert (status, entry["verdict"]) == (0, "same")
+    assert (status, entry["verdict"]) == (0, NOTHING)
     assert entry["reason"].startswith(
         "nothing was migrated: 1 finding has no fix that can be applied: row 9, GF101: Auto"
     )
@@ -173,7 +176,7 @@ total.add_(1)
 """
     )
     status, [entry] = verified(str(program))
-    assert (status, entry["verdict"], entry["before"]["status"]) == (0, "same", 1)
+    assert (status, entry["verdict"], entry["before"]["status"]) == (0, NOTHING, 1)
     assert entry["reason"].endswith(
         "; when run as is, nothing was silently wrong, and it ended with exit status 1: "
         "Inplace update to inference tensor outside InferenceMode is not allowed"
@@ -208,7 +211,7 @@ int main() {
 """
     )
     status, [entry] = verified(str(program))
-    assert (status, entry["verdict"], entry["migrated"]) == (0, "same", [])
+    assert (status, entry["verdict"], entry["migrated"]) == (0, NOTHING, [])
     assert [(left["code"], left["location"]["row"], left["why"]) for left in entry["not_migrated"]] == [
         ("GF101", 3, "no fix"),
         ("GF101", 7, "no fix"),
@@ -224,7 +227,7 @@ def test_a_suggestion_is_no_fix_to_apply(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import torch\n\ntorch.no_grad()\nprint(torch.ones(2) * 2)\n")
     status, [entry] = verified(str(program))
-    assert (status, entry["verdict"], entry["before"]["status"]) == (0, "same", 0)
+    assert (status, entry["verdict"], entry["before"]["status"]) == (0, NOTHING, 0)
     assert "row 3, GF402: only a suggestion: put `with torch.no_grad():`" in entry["reason"]
 
 
@@ -236,7 +239,7 @@ def test_a_suppressed_old_guard_is_looked_at(tmp_path: Path) -> None:
     )
     assert "NOLINT" in program.read_text()
     status, [entry] = verified(str(program))
-    assert (status, entry["verdict"], entry["not_migrated"]) == (0, "same", [])
+    assert (status, entry["verdict"], entry["not_migrated"]) == (0, NOTHING, [])
     assert "there is no finding about its old guard" in entry["reason"]
     assert "is still silently wrong" in entry["reason"]
 
@@ -245,17 +248,17 @@ def test_a_program_without_an_old_guard_is_not_run(tmp_path: Path) -> None:
     program = tmp_path / "program.cpp"
     program.write_text("this does not compile: int main() {}\n")
     status, [entry] = verified(str(program))
-    assert (status, entry["verdict"], entry["reason"]) == (0, "same", "there is nothing to migrate")
+    assert (status, entry["verdict"], entry["reason"]) == (0, NOTHING, "there is nothing to migrate")
     assert entry["before"] is entry["after"] is None
 
 
 @pytest.mark.thorough
-def test_a_program_with_an_old_guard_that_cannot_be_run_stays_the_same(tmp_path: Path) -> None:
+def test_a_program_with_an_old_guard_that_cannot_be_run_is_not_verified(tmp_path: Path) -> None:
     text = (FIXTURES / "cpp_programs" / "swapped_storage.before.cpp").read_text()
     program = tmp_path / "program.cpp"
     program.write_text(text + "int more = torch::no_such_thing();\n")
     status, [entry] = verified(str(program))
-    assert (status, entry["verdict"]) == (0, "same")
+    assert (status, entry["verdict"]) == (0, NOTHING)
     assert "whether it is correct is unknown" in entry["reason"]
     assert "torch::no_such_thing" in entry["reason"]
 

@@ -1,0 +1,46 @@
+"""What an error says that a program or a test lacks: a name of PyTorch's, or a package."""
+
+from __future__ import annotations
+
+import re
+
+from guardfix.runtime_shim.core.supported_names import may_be_pytorchs
+from guardfix.runtime_shim.cpp.compiler_diagnostics import is_of_torch, undefined_symbol
+
+_SHIM = r"(?:guardfix\.runtime_shim|torch)"
+_OF_THE_SHIM = re.compile(r"the shim(?:'s C\+\+ headers)? (?:has no|have no|lacks?) (?:module )?([^;,\n]+)")
+_OF_PYTHON = (
+    # An UnsupportedError is an AttributeError, too, of which an import makes this.
+    re.compile(
+        rf"cannot import name '(?P<name>\w+)' from '(?:partially initialized module ')?{_SHIM}(?P<inside>[\w.]*)'"
+    ),
+    re.compile(rf"module '{_SHIM}(?P<inside>[\w.]*)' has no attribute '(?P<name>\w+)'"),
+    re.compile(rf"No module named '{_SHIM}(?P<inside>(?:\.\w+)*)\.(?P<name>\w+)'"),
+)
+_MODULE = re.compile(r"No module named '(\w+)(?:\.[\w.]+)?'")
+_EXTRA = re.compile(r"only where (?P<package>\w+) is installed: (?P<command>pip install '[^']+')")
+
+
+def missing_of_torch(message: str) -> str | None:
+    """The first name of PyTorch's that an error says the shim lacks; None for a name that PyTorch lacks as well."""
+    found = _OF_THE_SHIM.search(message)
+    if found is not None:
+        return found[1].strip().rstrip(".")
+    for form in _OF_PYTHON:
+        found = form.search(message)
+        if found is not None:
+            dotted = f"torch{found['inside']}.{found['name']}"
+            return dotted if may_be_pytorchs(dotted) else None
+    symbol = undefined_symbol(message)
+    return symbol if symbol is not None and is_of_torch(symbol) else None
+
+
+def missing_package(message: str) -> tuple[str, str] | None:
+    """What an error says isn't installed, and what to do about that."""
+    extra = _EXTRA.search(message)
+    if extra is not None:
+        return extra["package"], f"run `{extra['command']}` in guardfix's environment"
+    found = _MODULE.search(message)
+    if found is None or found[1] in ("torch", "guardfix"):
+        return None
+    return found[1], f"install the package that brings {found[1]} in guardfix's environment"
