@@ -207,8 +207,9 @@ class Rule(Struct):
         level = severity or self.severity
         return Finding(self.code, self.name, message, level, path, span, decision, use, variable, self.url, steps)
 
-
-    def at_event(self, event: Event, facts: Facts, project: Project, message: str, *, span: Span | None = None) -> Finding:
+    def at_event(
+        self, event: Event, facts: Facts, project: Project, message: str, *, span: Span | None = None
+    ) -> Finding:
         """A finding of this rule about an event, with its steps, and its guard where that stands in the same file."""
         return self.at(
             facts,

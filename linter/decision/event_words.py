@@ -30,7 +30,9 @@ def gradient_message(event: Event, facts: Facts) -> str:
     guard = f" under the guard of {_where(event, facts)}" if event.guard is not None else ""
     if event.kind is EventKind.NOT_RECORDED:
         subject = f"`{event.variable}`" if event.variable else "what is differentiated"
-        return f"{subject} was computed{guard}, where nothing is recorded: {event.what}{_raises(event)}{_presumed(event)}"
+        return (
+            f"{subject} was computed{guard}, where nothing is recorded: {event.what}{_raises(event)}{_presumed(event)}"
+        )
     subject = f"`{event.variable}`" if event.variable else "gradients"
     return f"{subject}{guard}: {event.what}{_presumed(event)}"
 

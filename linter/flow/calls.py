@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from guardfix import torch_ops
 
@@ -20,9 +19,10 @@ from ..facts.expressions import (
     simple_name,
 )
 from ..facts.statements import Body, BodyKind, Define, Loop
-from . import cpp_values, library, torch_calls
+from . import classes, closures, containers, cpp_values, library, model_names, objects, reach, tensors, torch_calls
 from .guards_entered import guard_of, leave_scope, made_guard, set_modes
-from .paths import Outcome, Place, Results
+from .paths import Interpreter, Outcome, Place, Results
+from .program import File
 from .state import State
 from .values import (
     NONE,
@@ -36,7 +36,6 @@ from .values import (
     Method,
     Modes,
     Name,
-    NullContext,
     Opaque,
     Partial,
     Plain,
@@ -47,10 +46,6 @@ from .values import (
     Value,
 )
 
-if TYPE_CHECKING:
-    from .machine import Machine
-    from .program import File
-
 Keywords = tuple[tuple[str, Value], ...]
 
 MOST_CALLS = 7
@@ -60,7 +55,7 @@ MOST_CALLS = 7
 # -- names
 
 
-def named(machine: Machine, path: NamePath, state: State, place: Place) -> Value:
+def named(machine: Interpreter, path: NamePath, state: State, place: Place) -> Value:
     """What a name stands for here."""
     if place.file.language != "python":
         return cpp_values.named(machine, path, state, place)
@@ -87,7 +82,7 @@ def named(machine: Machine, path: NamePath, state: State, place: Place) -> Value
 # -- functions and classes of the program
 
 
-def made(machine: Machine, body: Body, state: State, place: Place) -> Results:
+def made(machine: Interpreter, body: Body, state: State, place: Place) -> Results:
     """The function or class that a definition makes, its decorators applied."""
     if body.kind is BodyKind.CLASS:
         frame = state.enter_frame(parent=place.frame)
@@ -113,7 +108,7 @@ def _owned(value: Value, cls: ClassValue) -> Value:
     return value
 
 
-def decorated(machine: Machine, closure: Closure, state: State, place: Place) -> Results:
+def decorated(machine: Interpreter, closure: Closure, state: State, place: Place) -> Results:
     """A function with its decorators applied, the lowest first."""
     results: Results = [(state, closure)]
     for decorator in reversed(closure.body.decorators):
@@ -126,7 +121,7 @@ def decorated(machine: Machine, closure: Closure, state: State, place: Place) ->
     return results
 
 
-def apply_decorator(machine: Machine, decorator: Value, function: Value, state: State, place: Place) -> Results:
+def apply_decorator(machine: Interpreter, decorator: Value, function: Value, state: State, place: Place) -> Results:
     if isinstance(decorator, Name):
         guard = guard_of(decorator, "python")
         if guard is not None:  # `@torch.no_grad` without a call
@@ -134,13 +129,13 @@ def apply_decorator(machine: Machine, decorator: Value, function: Value, state: 
     if isinstance(decorator, GuardValue):
         if isinstance(function, Closure):
             guards = (decorator, *function.guards)
-            return [(state, _with(function, guards=guards))]
+            return [(state, closures.changed(function, guards=guards))]
         return [(state, function)]
     if isinstance(decorator, Name):
         if decorator.path[-1] in library.TRANSPARENT_DECORATORS:
             return [(state, function)]
         if isinstance(function, Closure):
-            return [(state, _with(function, unknown=decorator.path[-1] not in library.HARMLESS_DECORATORS))]
+            return [(state, closures.changed(function, unknown=decorator.path[-1] not in library.HARMLESS_DECORATORS))]
         return [(state, function)]
     if isinstance(decorator, (Closure, Partial)):
         return call_value(machine, decorator, (function,), (), state, place, "")
@@ -149,135 +144,15 @@ def apply_decorator(machine: Machine, decorator: Value, function: Value, state: 
     if name.rpartition(".")[2] in library.TRANSPARENT_DECORATORS:
         return [(state, function)]
     if isinstance(function, Closure):
-        return [(state, _with(function, unknown=True))]
+        return [(state, closures.changed(function, unknown=True))]
     return [(state, function)]
-
-
-def _with(closure: Closure, **fields: object) -> Closure:
-    values = {field: getattr(closure, field) for field in closure.__struct_fields__}
-    return Closure(**{**values, **fields})
-
-
-def is_static(closure: Closure) -> bool:
-    return any(str(decorator) == "staticmethod" for decorator in closure.body.decorators)
-
-
-def is_property(closure: Closure) -> bool:
-    return any(
-        str(decorator) in ("property", "cached_property", "functools.cached_property") for decorator in closure.body.decorators
-    )
-
-
-def is_context_manager(closure: Closure) -> bool:
-    return any(
-        str(decorator).endswith(("contextmanager", "contextmanager()")) for decorator in closure.body.decorators
-    )
-
-
-def bases_of(machine: Machine, cls: ClassValue, state: State) -> Iterator[ClassValue | Name | None]:
-    """What a class derives from: classes of the program, names of libraries, None for what isn't known."""
-    for base in cls.body.bases:
-        if isinstance(base, KeywordArgument):
-            continue
-        if cls.program.language != "python":  # type: ignore[attr-defined]
-            path = cpp_values._type_path(base)
-            yield cpp_values.class_named(machine, path.path, Place(cls.program, cls.body, 0, cls.body.header)) or Name(path.path) if path else None  # type: ignore[arg-type]
-            continue
-        place = Place(cls.program, cls.body, cls.frame if cls.frame is not None else -10**9, cls.body.header)  # type: ignore[arg-type]
-        if place.frame not in state.frames:
-            yield None
-            continue
-        value = machine.evaluate(base, state, place)[0][1]
-        yield value if isinstance(value, (ClassValue, Name)) else None
-
-
-def ancestry(machine: Machine, cls: ClassValue, state: State) -> Iterator[ClassValue | Name | None]:
-    """A class and all that it derives from, nearest first."""
-    waiting: list[ClassValue | Name | None] = [cls]
-    seen: set[int] = set()
-    while waiting:
-        one = waiting.pop(0)
-        if isinstance(one, ClassValue):
-            if id(one.body) in seen:
-                continue
-            seen.add(id(one.body))
-        yield one
-        if isinstance(one, ClassValue):
-            waiting += bases_of(machine, one, state)
-
-
-def find_method(machine: Machine, cls: ClassValue, name: str, state: State) -> Closure | None:
-    found = find_in_class(machine, cls, name, state)
-    return found if isinstance(found, Closure) else None
-
-
-def find_in_class(machine: Machine, cls: ClassValue, name: str, state: State) -> Value | None:
-    if cls.program.language != "python":  # type: ignore[attr-defined]
-        return cpp_values.method_of(machine, cls, name)
-    for one in ancestry(machine, cls, state):
-        if isinstance(one, ClassValue) and one.frame is not None and one.frame in state.frames:
-            found = state.frames[one.frame].get(name)
-            if found is not None and not name.startswith("<"):
-                return found
-    return None
-
-
-def kind_of_class(machine: Machine, cls: ClassValue, state: State) -> str:
-    """`module`, `function`, `object`, or `unknown` where it derives from something that isn't known."""
-    known = "object"
-    for one in ancestry(machine, cls, state):
-        if isinstance(one, Name):
-            if one.dotted in library.MODULE_CLASSES:
-                return "module"
-            if one.dotted.endswith("autograd.Function") or one.dotted in ("torch.autograd.function.Function",):
-                return "function"
-            if one.path[-1] not in library.PLAIN_BASES:
-                known = "unknown"
-        elif one is None:
-            known = "unknown"
-    return known
-
-
-def instance_of(machine: Machine, cls: ClassValue, state: State, *, complete: bool) -> Ref:
-    kind = kind_of_class(machine, cls, state)
-    return state.add(
-        Instance(
-            "object" if kind == "unknown" else kind, cls.body.name, cls, {}, complete and kind != "unknown"
-        )
-    )
 
 
 # -- running functions
 
 
-def bound_arguments(
-    body: Body, arguments: tuple[Value, ...], keywords: Keywords, machine: Machine, state: State, place: Place
-) -> dict[str, Value]:
-    """The parameters of a function with what a call gives them."""
-    given: dict[str, Value] = {}
-    left = list(arguments)
-    by_name = dict(keywords)
-    for parameter in body.parameters:
-        if parameter.mark == "*":
-            given[parameter.name] = state.add(Items("()", tuple(left)))
-            left = []
-        elif parameter.mark == "**":
-            given[parameter.name] = state.add(
-                Table(tuple((Const(name), value) for name, value in by_name.items()))
-            )
-        elif left and parameter.mark != "=":
-            given[parameter.name] = left.pop(0)
-        elif parameter.name in by_name:
-            given[parameter.name] = by_name.pop(parameter.name)
-        elif parameter.default is not None:
-            given[parameter.name] = machine.evaluate(parameter.default, state, place)[0][1]
-        else:
-            given[parameter.name] = state.opaque(parameter.name)
-    return given
-
-
 def call_closure(
-    machine: Machine,
+    machine: Interpreter,
     closure: Closure,
     arguments: tuple[Value, ...],
     keywords: Keywords,
@@ -287,10 +162,14 @@ def call_closure(
     """Call a function of the program."""
     body = closure.body
     if any(known is body for known, _ in place.calls) or len(place.calls) >= MOST_CALLS or not body.is_read:
-        return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))]
+        return [
+            (reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))
+        ]
     if closure.unknown:
-        return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))]
-    if closure.receiver is not None and not is_static(closure) and closure.program.language == "python":  # type: ignore[attr-defined]
+        return [
+            (reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))
+        ]
+    if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":  # type: ignore[attr-defined]
         arguments = (closure.receiver, *arguments)
     machine.called.setdefault(id(body), []).append(state.modes == Modes())
     parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
@@ -298,7 +177,7 @@ def call_closure(
     file: File = closure.program  # type: ignore[assignment]
     step = place.step(f"calls `{body.name or 'a lambda'}`")
     inside = Place(file, body, frame, body.header, (*place.calls, (body, step)))
-    state.names(frame).update(bound_arguments(body, arguments, keywords, machine, state, inside))
+    state.names(frame).update(closures.bound_arguments(body, arguments, keywords, machine, state, inside))
     if closure.owner is not None:
         state.names(frame)["<class>"] = closure.owner
         if closure.receiver is not None:
@@ -310,7 +189,7 @@ def call_closure(
     return run_body(machine, closure, state, inside, [place.frame])
 
 
-def run_body(machine: Machine, closure: Closure, state: State, inside: Place, around: list[int]) -> Results:
+def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place, around: list[int]) -> Results:
     modes, opened, depth = state.modes, state.opened, len(state.scoped)
     for guard in closure.guards:
         set_modes(state, guard)
@@ -332,7 +211,7 @@ def run_body(machine: Machine, closure: Closure, state: State, inside: Place, ar
     return found
 
 
-def _joined(machine: Machine, found: Results, inside: Place, around: list[int]) -> Results:
+def _joined(machine: Interpreter, found: Results, inside: Place, around: list[int]) -> Results:
     """The results of a call, of those that are the same one; what the caller holds counts as well."""
     for after, value in found:
         after.frames[inside.frame] = {"<result>": value, **_kept(after, inside)}
@@ -358,7 +237,7 @@ def _kept(state: State, inside: Place) -> dict[str, Value]:
     return state.frames.get(inside.frame, {}) if inside.body.inner else {}
 
 
-def call_root(machine: Machine, closure: Closure, state: State, file: File) -> None:
+def call_root(machine: Interpreter, closure: Closure, state: State, file: File) -> None:
     """Run a function with unknown arguments."""
     body = closure.body
     parent = closure.frame
@@ -372,7 +251,7 @@ def call_root(machine: Machine, closure: Closure, state: State, file: File) -> N
         thing = state.thing(value)
         if isinstance(thing, Opaque) and isinstance(value, Ref) and thing.tensor is None:
             state.change(value, tensor=True)
-    if closure.owner is not None and not is_static(closure):
+    if closure.owner is not None and not closures.is_static(closure):
         receiver = closure.receiver
         if receiver is not None and body.parameters and file.language == "python":
             names[body.parameters[0].name] = receiver
@@ -420,7 +299,7 @@ def treated_as_tensors(body: Body) -> set[str]:
 
 
 def run_context(
-    machine: Machine, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
+    machine: Interpreter, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
 ) -> list[Outcome]:
     """A `with` block under a context manager of the program: it runs where the generator yields."""
     closure = thing.closure
@@ -457,7 +336,7 @@ def state_note(outcome: Outcome) -> Value:
     return Partial(Const(outcome.kind), (outcome.value,), ())
 
 
-def step_generator(machine: Machine, loop: Loop, thing: Generator, state: State, place: Place) -> list[Outcome]:
+def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: State, place: Place) -> list[Outcome]:
     """`for x in generator():` runs the loop's block where the generator yields, under the modes of its caller."""
     closure = thing.closure
     file: File = closure.program  # type: ignore[assignment]
@@ -495,12 +374,12 @@ def step_generator(machine: Machine, loop: Loop, thing: Generator, state: State,
 # -- calls
 
 
-def call(machine: Machine, expression: CallExpression, state: State, place: Place) -> Results:
+def call(machine: Interpreter, expression: CallExpression, state: State, place: Place) -> Results:
     """Evaluate a call."""
     callee = expression.callee
     arguments = [argument for argument in expression.arguments if not isinstance(argument, KeywordArgument)]
     named_ones = [argument for argument in expression.arguments if isinstance(argument, KeywordArgument)]
-    special = library.special_form(machine, expression, state, place)
+    special = objects.special_form(machine, expression, state, place)
     if special is not None:
         return special
     found: Results = []
@@ -521,7 +400,7 @@ def call(machine: Machine, expression: CallExpression, state: State, place: Plac
 
 
 def _spread(
-    machine: Machine, arguments: list[Expression], values: list[Value], state: State
+    machine: Interpreter, arguments: list[Expression], values: list[Value], state: State
 ) -> tuple[tuple[Value, ...], Keywords]:
     """The arguments with `*items` and `**table` spread out."""
     flat: list[Value] = []
@@ -543,7 +422,7 @@ def _spread(
 
 
 def call_value(
-    machine: Machine,
+    machine: Interpreter,
     callee: Value,
     arguments: tuple[Value, ...],
     keywords: Keywords,
@@ -555,16 +434,16 @@ def call_value(
     """Call a value."""
     if isinstance(callee, Closure):
         results = call_closure(machine, callee, arguments, keywords, state, place)
-        if library.is_model_name(callee.body.name):
+        if model_names.is_model_name(callee.body.name):
             for after, value in results:
-                library.presume_tensor(value, callee.body.name, after)
+                model_names.presume_tensor(value, callee.body.name, after)
         return results
     if isinstance(callee, ClassValue):
         return construct_class(machine, callee, arguments, keywords, state, place)
     if isinstance(callee, Name):
         return library.call_name(machine, callee, arguments, keywords, state, place, written)
     if isinstance(callee, Method) and isinstance(callee.receiver, ClassValue):
-        return library.call_class_method(machine, callee.receiver, callee.name, arguments, state, place)
+        return objects.call_class_method(machine, callee.receiver, callee.name, arguments, state, place)
     if isinstance(callee, Method):
         return call_method(machine, callee.receiver, callee.name, arguments, keywords, state, place, shown)
     if isinstance(callee, Partial):
@@ -578,17 +457,17 @@ def call_value(
         return [(state, callee)]
     thing = state.thing(callee)
     if isinstance(thing, Instance):
-        return library.call_instance(machine, callee, thing, arguments, keywords, state, place, shown)
+        return objects.call_instance(machine, callee, thing, arguments, keywords, state, place, shown)
     if isinstance(thing, Opaque):
         assert isinstance(callee, Ref)
         return call_unknown(machine, callee, thing, thing.name or shown, arguments, keywords, state, place)
     if callee == NONE:
         return []
-    return [(unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque())]
+    return [(reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque())]
 
 
 def call_unknown(
-    machine: Machine,
+    machine: Interpreter,
     callee: Ref,
     thing: Opaque,
     shown: str,
@@ -599,13 +478,13 @@ def call_unknown(
 ) -> Results:
     """Call something unknown: a model, if it looks like one, gives a new tensor."""
     given = (*arguments, *(value for _, value in keywords))
-    if (thing.module or library.is_model_name(shown)) and arguments and _only_outside(state):
+    if (thing.module or model_names.is_model_name(shown)) and arguments and _only_outside(state):
         grads = frozenset().union(*(state.grad_of(value) for value in given)) if given else frozenset()
-        unknown_call(state, given)
-        return [(state, library.model_result(machine, shown, grads, state, place))]
-    if library.is_loss_name(shown) and any(torch_calls.is_inference(value, state) for value in given):
-        return [(state, library.loss_result(machine, shown, given, state, place))]
-    unknown_call(state, given)
+        reach.unknown_call(state, given)
+        return [(state, model_names.model_result(machine, shown, grads, state, place))]
+    if model_names.is_loss_name(shown) and any(torch_calls.is_inference(value, state) for value in given):
+        return [(state, model_names.loss_result(machine, shown, given, state, place))]
+    reach.unknown_call(state, given)
     return [(state, state.opaque(origin=shown))]
 
 
@@ -613,51 +492,14 @@ def _only_outside(state: State) -> bool:
     return state.modes.records is False
 
 
-def unknown_call(state: State, values: tuple[Value, ...]) -> State:
-    """What an unknown function may do to what it is given and what it can reach from there."""
-    waiting = list(values)
-    seen: set[int] = set()
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, (Method, Partial)):
-            waiting.append(value.receiver if isinstance(value, Method) else value.callee)
-            continue
-        if isinstance(value, Closure) and value.receiver is not None:
-            waiting.append(value.receiver)
-            continue
-        if not isinstance(value, Ref) or value.number in seen:
-            continue
-        seen.add(value.number)
-        thing = state.thing(value)
-        if isinstance(thing, Tensor):
-            if thing.leaf and not thing.grad:
-                # It may have been given requires_grad, or been written with what requires it.
-                state.change(value, grad=frozenset((state.number(),)), leaf=None, unrecorded=())
-        elif isinstance(thing, Instance):
-            waiting += thing.attributes.values()
-            if thing.kind in ("object", "module"):
-                state.change(value, attributes={}, complete=False)
-        elif isinstance(thing, Opaque):
-            waiting += thing.attributes.values()
-            state.change(value, attributes={})
-        elif isinstance(thing, Items):
-            waiting += [*thing.values, *([thing.rest] if thing.rest is not None else [])]
-            if thing.kind == "[]":
-                state.heap[value.number] = Items(thing.kind, (), state.opaque())
-        elif isinstance(thing, Table):
-            waiting += [item for _, item in thing.pairs]
-            state.heap[value.number] = Table((), state.opaque())
-    return state
-
-
 def construct_class(
-    machine: Machine, cls: ClassValue, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
+    machine: Interpreter, cls: ClassValue, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
 ) -> Results:
     """Make an object of a class of the program."""
     if cls.program.language != "python":  # type: ignore[attr-defined]
         return cpp_values.construct_class(machine, cls, arguments, state, place)
-    ref = instance_of(machine, cls, state, complete=True)
-    initialiser = find_method(machine, cls, "__init__", state)
+    ref = classes.instance_of(machine, cls, state, complete=True)
+    initialiser = classes.find_method(machine, cls, "__init__", state)
     if initialiser is None:
         if arguments or keywords:
             state.change(ref, complete=False)
@@ -667,7 +509,7 @@ def construct_class(
             for name, value in zip(names, arguments, strict=False):
                 set_attribute(machine, ref, name, value, state, place, "")
         return [(state, ref)]
-    bound = _with(initialiser, receiver=ref)
+    bound = closures.changed(initialiser, receiver=ref)
     return [(after, ref) for after, _ in call_closure(machine, bound, arguments, keywords, state, place)]
 
 
@@ -681,7 +523,7 @@ def _field_names(body: Body) -> Iterator[str]:
 
 
 def call_method(
-    machine: Machine,
+    machine: Interpreter,
     receiver: Value,
     name: str,
     arguments: tuple[Value, ...],
@@ -698,18 +540,16 @@ def call_method(
             found += call_value(machine, callee, arguments, keywords, after, place, f"{shown}.{name}")
         return found
     if isinstance(thing, Instance):
-        return library.call_instance_method(
-            machine, receiver, thing, name, arguments, keywords, state, place, shown
-        )
+        return objects.call_instance_method(machine, receiver, thing, name, arguments, keywords, state, place, shown)
     if isinstance(thing, Tensor):
         assert isinstance(receiver, Ref)
-        return library.call_tensor_method(machine, receiver, thing, name, arguments, keywords, state, place)
+        return tensors.call_tensor_method(machine, receiver, thing, name, arguments, keywords, state, place)
     if isinstance(thing, Opaque):
         assert isinstance(receiver, Ref)
-        return library.call_opaque_method(machine, receiver, thing, name, arguments, keywords, state, place, shown)
+        return tensors.call_opaque_method(machine, receiver, thing, name, arguments, keywords, state, place, shown)
     if isinstance(thing, (Items, Table)):
         assert isinstance(receiver, Ref)
-        return library.call_container_method(machine, receiver, thing, name, arguments, keywords, state, place)
+        return containers.call_container_method(machine, receiver, thing, name, arguments, keywords, state, place)
     if isinstance(receiver, GuardValue):
         if name == "__enter__":
             set_modes(state, receiver)
@@ -718,13 +558,13 @@ def call_method(
         return [(state, receiver)]
     if receiver == NONE:
         return []
-    return [(unknown_call(state, arguments), state.plain())]
+    return [(reach.unknown_call(state, arguments), state.plain())]
 
 
 # -- attributes and elements
 
 
-def attribute(machine: Machine, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
+def attribute(machine: Interpreter, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
     """`holder.name`."""
     thing = state.thing(holder)
     if isinstance(holder, Name):
@@ -734,23 +574,23 @@ def attribute(machine: Machine, holder: Value, name: str, state: State, place: P
             return [(state, value)]
         return [(state, Name(dotted))]
     if isinstance(holder, ClassValue):
-        found = find_in_class(machine, holder, name, state)
+        found = classes.find_in_class(machine, holder, name, state)
         if found is not None:
             return [(state, found)]
-        if name == "apply" and kind_of_class(machine, holder, state) == "function":
+        if name == "apply" and classes.kind_of_class(machine, holder, state) == "function":
             return [(state, Method(holder, "apply"))]
         return [(state, state.opaque(name))]
     if isinstance(thing, Instance):
-        return library.instance_attribute(machine, holder, thing, name, state, place, shown)
+        return objects.instance_attribute(machine, holder, thing, name, state, place, shown)
     if isinstance(thing, Tensor):
         assert isinstance(holder, Ref)
-        return [(state, library.tensor_attribute(holder, thing, name, state, place))]
+        return [(state, tensors.tensor_attribute(holder, thing, name, state, place))]
     if isinstance(thing, Opaque):
         assert isinstance(holder, Ref)
         known = thing.attributes.get(name)
         if known is None:
             if thing.tensor and name in torch_ops.TENSOR_PROPERTIES:
-                return [(state, library.tensor_property(holder, name, state))]
+                return [(state, tensors.tensor_property(holder, name, state))]
             known = state.opaque(f"{shown}.{name}" if shown else name)
             state.change(holder, attributes={**thing.attributes, name: known})
         return [(state, known)]
@@ -762,7 +602,7 @@ def attribute(machine: Machine, holder: Value, name: str, state: State, place: P
 
 
 def set_attribute(
-    machine: Machine, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
+    machine: Interpreter, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
 ) -> list[State]:
     """`holder.name = value`."""
     thing = state.thing(holder)
@@ -782,7 +622,7 @@ def set_attribute(
     return [state] if holder != NONE else []
 
 
-def element_of(machine: Machine, holder: Value, state: State, index: int | None, name: str) -> Value:
+def element_of(machine: Interpreter, holder: Value, state: State, index: int | None, name: str) -> Value:
     """An element of what is iterated or unpacked."""
     thing = state.thing(holder)
     if isinstance(thing, Items):
@@ -806,13 +646,21 @@ def element_of(machine: Machine, holder: Value, state: State, index: int | None,
 
 
 def set_element(
-    machine: Machine, holder: Value, indices: tuple[Value, ...], value: Value, state: State, place: Place, shown: str
+    machine: Interpreter,
+    holder: Value,
+    indices: tuple[Value, ...],
+    value: Value,
+    state: State,
+    place: Place,
+    shown: str,
 ) -> list[State]:
     """`holder[indices] = value`."""
     thing = state.thing(holder)
     if isinstance(thing, Tensor) and isinstance(holder, Ref):
-        if thing.open and not torch_calls.is_tensor(value, state) and any(
-            isinstance(index, Const) and isinstance(index.value, str) for index in indices
+        if (
+            thing.open
+            and not torch_calls.is_tensor(value, state)
+            and any(isinstance(index, Const) and isinstance(index.value, str) for index in indices)
         ):
             return [state]
         return [state] if torch_calls.write_element(machine, holder, value, state, place) else []
@@ -838,13 +686,13 @@ def set_element(
 
 
 def subscript(
-    machine: Machine, holder: Value, indices: tuple[Value, ...], expression: Subscript, state: State, place: Place
+    machine: Interpreter, holder: Value, indices: tuple[Value, ...], expression: Subscript, state: State, place: Place
 ) -> Results:
     """`holder[indices]`."""
     thing = state.thing(holder)
     if isinstance(thing, Tensor):
         assert isinstance(holder, Ref)
-        return [(state, library.tensor_element(machine, holder, thing, indices, state, place))]
+        return [(state, tensors.tensor_element(machine, holder, thing, indices, state, place))]
     if isinstance(thing, Items):
         index = indices[0] if len(indices) == 1 else NONE
         if isinstance(index, Const) and isinstance(index.value, float):
@@ -875,8 +723,16 @@ def subscript(
             return [(state, torch_calls.alias(state, holder))]
         return [(state, state.opaque(torch_calls.written_name(expression)))]
     if isinstance(thing, Instance):
-        return library.call_instance_method(
-            machine, holder, thing, "__getitem__", indices, (), state, place, torch_calls.written_name(expression.object)
+        return objects.call_instance_method(
+            machine,
+            holder,
+            thing,
+            "__getitem__",
+            indices,
+            (),
+            state,
+            place,
+            torch_calls.written_name(expression.object),
         )
     if holder == NONE:
         return []
@@ -885,7 +741,7 @@ def subscript(
     return [(state, state.plain())]
 
 
-def comprehension(machine: Machine, expression: Comprehension, state: State, place: Place) -> Results:
+def comprehension(machine: Interpreter, expression: Comprehension, state: State, place: Place) -> Results:
     """A list, set or dict of what its element comes to."""
     frame = state.enter_frame(parent=place.frame)
     inner = Place(place.file, place.body, frame, place.span, place.calls, place.resumed)
@@ -940,19 +796,3 @@ def _collected(expression: Comprehension, value: Value, state: State) -> Items |
         inner = thing.values[-1] if isinstance(thing, Items) and thing.values else state.opaque()
         return Table((), inner)
     return Items("[]", (), value)
-
-
-def construct(machine: Machine, expression: Expression, state: State, place: Place) -> Results:
-    return cpp_values.construct(machine, expression, state, place)
-
-
-def declare(machine: Machine, statement: object, state: State, place: Place) -> list[State]:
-    return cpp_values.declare(machine, statement, state, place)  # type: ignore[arg-type]
-
-
-def assign_cpp(machine: Machine, name: str, value: Value, state: State, place: Place) -> None:
-    cpp_values.assign(machine, name, value, state, place)
-
-
-def null_context(value: Value | None = None) -> NullContext:
-    return NullContext(value)

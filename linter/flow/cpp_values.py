@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from guardfix import torch_ops
 
 from ..facts.expressions import (
     Bracketed,
     Construction,
     Expression,
-    LiteralExpression,
     NamePath,
     NewExpression,
-    TypeName,
-    last_name,
     simple_name,
-    truth_of,
 )
-from ..facts.statements import Assign, Body, BodyKind, BodyParameter
-from . import calls, library
+from ..facts.statements import Assign, BodyParameter
+from . import classes, closures, layers, reach
 from .guards_entered import guard_of, made_guard, set_modes
-from .paths import Place, Results
+from .paths import Interpreter, Place, Results
 from .state import State
 from .values import NONE, ClassValue, Closure, Const, Instance, Items, Name, Opaque, Ref, Table, Truth, Value
 
-if TYPE_CHECKING:
-    from .machine import Machine
-
 _TENSORS = frozenset({"Tensor", "Variable"})
-_SEQUENCES = frozenset({"vector", "deque", "list", "array", "TensorList", "ArrayRef", "initializer_list", "variable_list"})
+_SEQUENCES = frozenset(
+    {"vector", "deque", "list", "array", "TensorList", "ArrayRef", "initializer_list", "variable_list"}
+)
 _MAPS = frozenset({"map", "unordered_map", "OrderedDict"})
 _POINTERS = frozenset({"shared_ptr", "unique_ptr", "optional", "reference_wrapper", "weak_ptr", "intrusive_ptr"})
 _NUMBERS = frozenset(
@@ -38,15 +31,9 @@ _NUMBERS = frozenset(
 )
 
 
-def _type_path(written: Expression | None) -> NamePath | None:
-    while isinstance(written, TypeName):
-        written = written.name
-    return written if isinstance(written, NamePath) else None
-
-
-def value_of_type(machine: Machine, written: Expression | None, name: str, state: State, place: Place) -> Value:
+def value_of_type(machine: Interpreter, written: Expression | None, name: str, state: State, place: Place) -> Value:
     """A value of which nothing is known but its declared type."""
-    path = _type_path(written)
+    path = classes.type_path(written)
     if path is None:
         return state.opaque(name)
     last = path.name
@@ -59,41 +46,23 @@ def value_of_type(machine: Machine, written: Expression | None, name: str, state
         element = value_of_type(machine, inner[0], name, state, place) if inner else state.opaque(name, tensor=True)
         return state.add(Items("[]", (), element))
     if last in _MAPS:
-        return state.add(Table((), value_of_type(machine, inner[-1], name, state, place) if inner else state.opaque(name)))
+        return state.add(
+            Table((), value_of_type(machine, inner[-1], name, state, place) if inner else state.opaque(name))
+        )
     if last in _POINTERS and inner:
         return value_of_type(machine, inner[0], name, state, place)
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
-        made = library.layer(last, (), state, place)
-        return unknown_parameters(made, state)
-    cls = class_named(machine, path.path, place)
+        made = layers.layer(last, (), state, place)
+        return layers.unknown_parameters(made, state)
+    cls = classes.class_named(machine, path.path, place)
     if cls is not None:
-        return calls.instance_of(machine, cls, state, complete=False)
+        return classes.instance_of(machine, cls, state, complete=False)
     if last == "Module":
         return state.opaque(name, module=True)
     return state.opaque(name, tensor=None)
 
 
-def unknown_parameters(layer: Value, state: State) -> Value:
-    """The layer as one that comes from elsewhere: how its parameters were made isn't known."""
-    thing = state.thing(layer)
-    if isinstance(thing, Instance):
-        for value in thing.attributes.values():
-            if isinstance(value, Ref) and state.tensor(value) is not None:
-                state.change(value, inference=None, grad=frozenset((value.number,)), made=(), guard=None)
-    return layer
-
-
-def class_named(machine: Machine, path: tuple[str, ...], place: Place) -> ClassValue | None:
-    """The class of the program that a name means; `Net` of `TORCH_MODULE(Net)` holds a `NetImpl`."""
-    for qualified in (path, (*path[:-1], path[-1] + "Impl")):
-        found = list(machine.program.classes(qualified))
-        here = [(file, body) for file, body in found if file is place.file] or found
-        if len(here) == 1:
-            return ClassValue(here[0][1], here[0][0], None)
-    return None
-
-
-def parameter(machine: Machine, parameter: BodyParameter, state: State, place: Place) -> Value:
+def parameter(machine: Interpreter, parameter: BodyParameter, state: State, place: Place) -> Value:
     """An argument of which nothing is known but its declared type."""
     if place.file.language != "python":
         return value_of_type(machine, parameter.annotation, parameter.name, state, place)
@@ -104,7 +73,7 @@ def parameter(machine: Machine, parameter: BodyParameter, state: State, place: P
     return state.opaque(parameter.name, tensor=True if shown.rpartition(".")[2] == "Tensor" else None, module=module)
 
 
-def named(machine: Machine, path: NamePath, state: State, place: Place) -> Value:
+def named(machine: Interpreter, path: NamePath, state: State, place: Place) -> Value:
     """What a C++ name stands for."""
     parts = path.path
     if len(parts) == 1:
@@ -120,26 +89,22 @@ def named(machine: Machine, path: NamePath, state: State, place: Place) -> Value
         if self_ is not None and isinstance(thing, Instance) and thing.cls is not None:
             if name in thing.attributes or any(member.name == name for member in thing.cls.body.members):
                 return member_of(machine, self_[1], thing, name, state, place)
-            method = method_of(machine, thing.cls, name)
+            method = classes.method_of(machine, thing.cls, name)
             if method is not None:
-                return calls._with(method, receiver=self_[1])
+                return closures.changed(method, receiver=self_[1])
     functions = [
-        (file, body) for file, body in machine.program.functions(parts) if not _is_method(body) or len(parts) > 1
+        (file, body) for file, body in machine.program.functions(parts)
     ]
     here = [(file, body) for file, body in functions if file is place.file] or functions
     if len(here) == 1:
         return Closure(here[0][1], here[0][0], None)
-    cls = class_named(machine, parts, place)
+    cls = classes.class_named(machine, parts, place)
     if cls is not None:
         return cls
     return Name(parts)
 
 
-def _is_method(body: Body) -> bool:
-    return False
-
-
-def member_of(machine: Machine, holder: Value, thing: Instance, name: str, state: State, place: Place) -> Value:
+def member_of(machine: Interpreter, holder: Value, thing: Instance, name: str, state: State, place: Place) -> Value:
     """A data member of an object: what it was given, or a value of its declared type."""
     known = thing.attributes.get(name)
     if known is not None:
@@ -153,26 +118,10 @@ def member_of(machine: Machine, holder: Value, thing: Instance, name: str, state
     return value
 
 
-def method_of(machine: Machine, cls: ClassValue, name: str) -> Closure | None:
-    """A method of a class or of one that it derives from."""
-    wanted = (cls.body.name, name)
-    for file, body in machine.program.functions(wanted):
-        return Closure(body, file, None, None, cls)
-    for base in cls.body.bases:
-        path = _type_path(base)
-        if path is None:
-            continue
-        for file, body in machine.program.classes(path.path[-1:]):
-            found = method_of(machine, ClassValue(body, file, None), name)
-            if found is not None and body is not cls.body:
-                return found
-    return None
-
-
 # -- making objects
 
 
-def construct(machine: Machine, expression: Expression, state: State, place: Place) -> Results:
+def construct(machine: Interpreter, expression: Expression, state: State, place: Place) -> Results:
     """`T{1, 2}`, `new T(x)`."""
     if isinstance(expression, Construction):
         written, given = expression.type, expression.arguments
@@ -188,10 +137,10 @@ def construct(machine: Machine, expression: Expression, state: State, place: Pla
 
 
 def made_of_type(
-    machine: Machine, written: Expression, values: tuple[Value, ...], state: State, place: Place, name: str
+    machine: Interpreter, written: Expression, values: tuple[Value, ...], state: State, place: Place, name: str
 ) -> Results:
     """An object of a type, made from arguments."""
-    path = _type_path(written)
+    path = classes.type_path(written)
     if path is None:
         return [(state, state.opaque(name))]
     last = path.name
@@ -211,24 +160,24 @@ def made_of_type(
         return [(state, values[0] if len(values) == 1 else state.plain())]
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
         if values == (NONE,):
-            return [(state, unknown_parameters(library.layer(last, (), state, place), state))]
-        return [(state, library.layer(last, (), state, place))]
+            return [(state, layers.unknown_parameters(layers.layer(last, (), state, place), state))]
+        return [(state, layers.layer(last, (), state, place))]
     if "optim" in path.path[:-1]:
         return [(state, state.add(Instance("optimizer", last, None, {"params": values[0] if values else NONE})))]
     if last == "TensorOptions":
         return [(state, state.add(Instance("options", last)))]
-    cls = class_named(machine, path.path, place)
+    cls = classes.class_named(machine, path.path, place)
     if cls is not None:
         return construct_class(machine, cls, values, state, place)
-    calls.unknown_call(state, values)
+    reach.unknown_call(state, values)
     return [(state, state.opaque(name))]
 
 
 def construct_class(
-    machine: Machine, cls: ClassValue, values: tuple[Value, ...], state: State, place: Place
+    machine: Interpreter, cls: ClassValue, values: tuple[Value, ...], state: State, place: Place
 ) -> Results:
     """An object of a class of the program: members first, then the constructor with these arguments."""
-    ref = calls.instance_of(machine, cls, state, complete=True)
+    ref = classes.instance_of(machine, cls, state, complete=True)
     inside = Place(cls.program, cls.body, state.enter_frame([("<self>", ref)]), place.span, place.calls)  # type: ignore[arg-type]
     constructors = [
         (file, body)
@@ -264,17 +213,22 @@ def construct_class(
     if len(constructors) != 1:
         if values and not aggregate:
             for one in going:
-                calls.unknown_call(one, (ref, *values))
+                reach.unknown_call(one, (ref, *values))
         return [(one, ref) for one in going]
     file, body = constructors[0]
     found: Results = []
     for one in going:
-        frame_values = calls.bound_arguments(body, values, (), machine, one, inside)
+        frame_values = closures.bound_arguments(body, values, (), machine, one, inside)
         frame = one.enter_frame([("<self>", ref), *frame_values.items()])
         within = Place(file, body, frame, body.header, (*place.calls, (body, place.step(f"makes a `{cls.body.name}`"))))
         states = [one]
         for initialiser in body.initialisers:
-            states = [outcome.state for s in states for outcome in machine.run((initialiser,), s, within) if outcome.kind == "next"]
+            states = [
+                outcome.state
+                for s in states
+                for outcome in machine.run((initialiser,), s, within)
+                if outcome.kind == "next"
+            ]
         for s in states:
             found += [
                 (outcome.state, ref) for outcome in machine.run(body.statements, s, within) if outcome.kind != "raise"
@@ -283,12 +237,18 @@ def construct_class(
 
 
 def _is_guard(written: Expression | None, place: Place) -> bool:
-    path = _type_path(written)
+    path = classes.type_path(written)
     return path is not None and guard_of(Name(path.path), "cpp") is not None
 
 
 def given_type(
-    machine: Machine, written: Expression, values: tuple[Value, ...], state: State, place: Place, name: str, ref: Ref
+    machine: Interpreter,
+    written: Expression,
+    values: tuple[Value, ...],
+    state: State,
+    place: Place,
+    name: str,
+    ref: Ref,
 ) -> Results:
     """The value of a member; a guard begins to act."""
     if _is_guard(written, place):
@@ -297,10 +257,10 @@ def given_type(
 
 
 def enter_guard(
-    machine: Machine, written: Expression, values: tuple[Value, ...], state: State, place: Place
+    machine: Interpreter, written: Expression, values: tuple[Value, ...], state: State, place: Place
 ) -> list[State]:
     """A guard is declared: it acts until its block ends."""
-    path = _type_path(written)
+    path = classes.type_path(written)
     assert path is not None
     guard = guard_of(Name(path.path), "cpp")
     assert guard is not None
@@ -315,7 +275,9 @@ def enter_guard(
             assumed = machine.assume(one, given, side)
             if assumed is not None:
                 assumed.doubts |= {"a condition decides whether the guard is on"}
-                assumed.choices |= {(given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)}
+                assumed.choices |= {
+                    (given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)
+                }
                 sides.append((assumed, side))
     for one, side in sides:
         one.scoped = (*one.scoped, (one.modes, one.opened))
@@ -323,10 +285,10 @@ def enter_guard(
     return [one for one, _ in sides]
 
 
-def declare(machine: Machine, statement: Assign, state: State, place: Place) -> list[State]:
+def declare(machine: Interpreter, statement: Assign, state: State, place: Place) -> list[State]:
     """`T a;`, `T a(x);`, `T a{x};`, `T a = x;`, `auto& a = x;`."""
     written, value = statement.type, statement.value
-    path = _type_path(written)
+    path = classes.type_path(written)
     target = statement.targets[0]
     name = simple_name(target)
     braces = value.items if isinstance(value, Bracketed) and not isinstance(target, Bracketed) else None
@@ -376,7 +338,7 @@ def declare(machine: Machine, statement: Assign, state: State, place: Place) -> 
     return found
 
 
-def assign(machine: Machine, name: str, value: Value, state: State, place: Place) -> None:
+def assign(machine: Interpreter, name: str, value: Value, state: State, place: Place) -> None:
     """`name = value`, where the name may be a member's."""
     found = state.find(name, place.frame)
     if found is not None:
@@ -392,7 +354,7 @@ def assign(machine: Machine, name: str, value: Value, state: State, place: Place
 
 
 def call_name(
-    machine: Machine, name: Name, arguments: tuple[Value, ...], state: State, place: Place, written: Expression
+    machine: Interpreter, name: Name, arguments: tuple[Value, ...], state: State, place: Place, written: Expression
 ) -> Results | None:
     """What only C++ has among the things that a name may call; None for others."""
     path, last = name.path, name.path[-1]
@@ -419,19 +381,3 @@ def call_name(
     if path[0] in ("torch", "at", "c10") and last[:1].isupper():
         return made_of_type(machine, NamePath(path), arguments, state, place, "")
     return None
-
-
-def is_member(value: Value) -> bool:
-    return isinstance(value, (Closure, ClassValue))
-
-
-def literal_truth(value: Expression | None) -> bool | None:
-    return truth_of(value) if isinstance(value, LiteralExpression) else None
-
-
-def names_class(expression: Expression) -> bool:
-    return last_name(expression)[:1].isupper()
-
-
-def bodies(machine: Machine, kind: BodyKind) -> list[Body]:
-    return [body for file in machine.program.files for body in file.bodies if body.kind is kind]

@@ -32,7 +32,6 @@ from ..facts.expressions import (
 from ..facts.statements import (
     Assign,
     Block,
-    Body,
     Declaration,
     Define,
     Delete,
@@ -47,9 +46,9 @@ from ..facts.statements import (
     Statement,
     Try,
 )
-from . import calls, guards_entered, torch_calls
+from . import calls, cpp_values, guards_entered, torch_calls, with_blocks
 from .events import Event, EventKind
-from .paths import Outcome, Place, Results
+from .paths import Keywords, Outcome, Place, Results
 from .program import File, Program
 from .state import State
 from .values import (
@@ -87,6 +86,7 @@ FLAG = "a condition decides which guard it is"
 """Why what happens under such a guard is possible at most: it's for the caller to say."""
 EXACT = 4
 """Elements of a list that a loop runs over one by one."""
+
 
 class Exhausted(Exception):
     """A root's budget has ended: what it has found so far stands."""
@@ -151,7 +151,9 @@ class Machine:
         state.change(value, cached=cached)
         thing = state.thing(holder)
         if isinstance(thing, Instance) and thing.cls is not None and holder.number == state.receiver:
-            self.fills.setdefault(id(thing.cls.body), {}).setdefault(name, tensor._replace(cached=cached, name=f"self.{name}"))
+            self.fills.setdefault(id(thing.cls.body), {}).setdefault(
+                name, tensor._replace(cached=cached, name=f"self.{name}")
+            )
 
     # -- roots
 
@@ -214,7 +216,9 @@ class Machine:
         if len(states) <= MOST_DULL:
             return states
         telling = [state for state in states if not _is_dull(state)]
-        kept = [*telling[: self.most_states], *(state for state in states if _is_dull(state))][: max(len(telling), MOST_DULL)]
+        kept = [*telling[: self.most_states], *(state for state in states if _is_dull(state))][
+            : max(len(telling), MOST_DULL)
+        ]
         self.dropped = self.dropped or len(kept) < len(states)
         return kept[: self.most_states]
 
@@ -292,6 +296,56 @@ class Machine:
                     states.append(assumed)
         return then, otherwise
 
+    # -- what the parts ask of the machine
+
+    def call_value(
+        self,
+        callee: Value,
+        arguments: tuple[Value, ...],
+        keywords: Keywords,
+        state: State,
+        place: Place,
+        shown: str,
+        written: Expression | None = None,
+    ) -> Results:
+        return calls.call_value(self, callee, arguments, keywords, state, place, shown, written)
+
+    def call_closure(
+        self, closure: Closure, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
+    ) -> Results:
+        return calls.call_closure(self, closure, arguments, keywords, state, place)
+
+    def call_method(
+        self,
+        receiver: Value,
+        name: str,
+        arguments: tuple[Value, ...],
+        keywords: Keywords,
+        state: State,
+        place: Place,
+        shown: str,
+    ) -> Results:
+        return calls.call_method(self, receiver, name, arguments, keywords, state, place, shown)
+
+    def attribute(self, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
+        return calls.attribute(self, holder, name, state, place, shown)
+
+    def set_attribute(
+        self, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
+    ) -> list[State]:
+        return calls.set_attribute(self, holder, name, value, state, place, shown)
+
+    def element_of(self, holder: Value, state: State, index: int | None, name: str) -> Value:
+        return calls.element_of(self, holder, state, index, name)
+
+    def apply_decorator(self, decorator: Value, function: Value, state: State, place: Place) -> Results:
+        return calls.apply_decorator(self, decorator, function, state, place)
+
+    def run_context(
+        self, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
+    ) -> list[Outcome]:
+        return calls.run_context(self, thing, body, state, place)
+
     # -- statements
 
     def run(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
@@ -334,7 +388,7 @@ class Machine:
             case Loop():
                 return self._loop(statement, state, place)
             case Block():
-                return guards_entered.run_block(self, statement, state, place)
+                return with_blocks.run_block(self, statement, state, place)
             case Return():
                 if statement.value is None:
                     return [Outcome(state, "return")]
@@ -543,7 +597,7 @@ class Machine:
 
     def _assign(self, statement: Assign, state: State, place: Place) -> list[Outcome]:
         if statement.declares and statement.type is not None and place.file.language != "python":
-            return [Outcome(after, "next") for after in calls.declare(self, statement, state, place)]
+            return [Outcome(after, "next") for after in cpp_values.declare(self, statement, state, place)]
         if statement.value is None:
             return [Outcome(state, "next")]
         if statement.operator not in ("=", ":="):
@@ -614,13 +668,15 @@ class Machine:
         if isinstance(target, Subscript):
             found = []
             for after, (holder, *indices) in self.each((target.object, *target.indices), state, place):
-                found += calls.set_element(self, holder, tuple(indices), value, after, place, variable_name(target.object))
+                found += calls.set_element(
+                    self, holder, tuple(indices), value, after, place, variable_name(target.object)
+                )
             return found
         return [after for after, _ in self.evaluate(target, state, place)]
 
     def bind_name(self, name: str, value: Value, state: State, place: Place) -> None:
         if place.file.language != "python":
-            calls.assign_cpp(self, name, value, state, place)
+            cpp_values.assign(self, name, value, state, place)
             return
         frame = place.frame
         if "<outer>" + name in state.frames[frame]:
@@ -654,7 +710,9 @@ class Machine:
             case MemberAccess():
                 found: Results = []
                 for after, holder in self.evaluate(expression.object, state, place):
-                    found += calls.attribute(self, holder, expression.name, after, place, variable_name(expression.object))
+                    found += calls.attribute(
+                        self, holder, expression.name, after, place, variable_name(expression.object)
+                    )
                 return found
             case CallExpression():
                 return calls.call(self, expression, state, place)
@@ -678,7 +736,7 @@ class Machine:
             case CastExpression():
                 return self.evaluate(expression.value, state, place)
             case Construction() | NewExpression():
-                return calls.construct(self, expression, state, place)
+                return cpp_values.construct(self, expression, state, place)
             case TypeName():
                 return [(state, state.plain())]
         return [(state, state.opaque())]
@@ -693,8 +751,14 @@ class Machine:
                 (after, after.add(Table(tuple(zip(values[::2], values[1::2], strict=False)))))
                 for after, values in self.each(parts, state, place)
             ]
-        starred = [isinstance(item, Operation) and item.operator in ("*", "**") and len(item.operands) == 1 for item in expression.items]
-        items = [item.operands[0] if star and isinstance(item, Operation) else item for item, star in zip(expression.items, starred, strict=True)]
+        starred = [
+            isinstance(item, Operation) and item.operator in ("*", "**") and len(item.operands) == 1
+            for item in expression.items
+        ]
+        items = [
+            item.operands[0] if star and isinstance(item, Operation) else item
+            for item, star in zip(expression.items, starred, strict=True)
+        ]
         found: Results = []
         bracketed_one = len(items) == 1 and expression.brackets == "()" and isinstance(items[0], (Operation, Bracketed))
         if bracketed_one and not starred[0]:
@@ -771,7 +835,9 @@ class Machine:
                             going.append(after)
                         else:
                             other = after.fork()
-                            choice = value.key if isinstance(value, Truth) else (place.file.path, place.span, str(operand))
+                            choice = (
+                                value.key if isinstance(value, Truth) else (place.file.path, place.span, str(operand))
+                            )
                             for side_state, side in ((after, either), (other, not either)):
                                 assumed = self.assume(side_state, value, side)
                                 if assumed is None:
@@ -791,9 +857,7 @@ def _forget_decided(outcomes: list[Outcome], begun: frozenset[object]) -> None:
     alive = [outcome.state for outcome in outcomes if outcome.kind != "raise"]
     made = frozenset().union(*(state.choices for state in alive)) - begun if alive else frozenset()
     decided = frozenset(choice for choice in made if (choice[0], not choice[1]) not in made)  # type: ignore[index]
-    undecided = frozenset(
-        choice for choice in decided if any(choice not in state.choices for state in alive)
-    )
+    undecided = frozenset(choice for choice in decided if any(choice not in state.choices for state in alive))
     decided -= undecided
     if decided:
         for state in alive:
@@ -805,7 +869,9 @@ def _is_dull(state: State) -> bool:
     return not state.telling and state.modes == Modes()
 
 
-_ANY_ERROR = frozenset({"RuntimeError", "Exception", "BaseException", "Error", "exception", "runtime_error", "TorchError"})
+_ANY_ERROR = frozenset(
+    {"RuntimeError", "Exception", "BaseException", "Error", "exception", "runtime_error", "TorchError"}
+)
 
 
 def _catches_torch(handler: Handler) -> bool:

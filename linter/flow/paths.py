@@ -1,18 +1,23 @@
-"""What the machine passes on: outcomes of statements, and the place where it is."""
+"""What the machine passes on: outcomes of statements, the place where it is, and what its parts may ask of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from ..facts import Span
-from ..facts.statements import Body
+from ..facts.expressions import Expression
+from ..facts.statements import Body, Statement
 from ..named_tuples import NamedTuple
-from .program import File
+from .events import EventKind
+from .program import File, Program
 from .state import State
-from .values import NONE, Step, Value
+from .values import NONE, Cached, Closure, Generator, GuardValue, Ref, Step, Value
 
+Keywords = tuple[tuple[str, Value], ...]
+"""Arguments that are given by name."""
 Results = list[tuple[State, Value]]
 """The values of an expression, on each path on which it has one."""
 
@@ -52,3 +57,107 @@ class Place(Struct, frozen=True, eq=False):
     def story(self) -> tuple[Step, ...]:
         """The calls that led here."""
         return tuple(step for _, step in self.calls)
+
+
+class Interpreter(Protocol):
+    """The machine, as the parts that know what calls and values do see it."""
+
+    program: Program
+    dropped: bool
+    most_states: int
+    called: dict[int, list[bool]]
+
+    def evaluate(self, expression: Expression, state: State, place: Place) -> Results:
+        """The value of an expression, on each path on which it has one."""
+
+    def each(self, expressions: Sequence[Expression], state: State, place: Place) -> list[tuple[State, list[Value]]]:
+        """The values of several expressions, evaluated from left to right."""
+
+    def run(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
+        """What becomes of a state that runs a block."""
+
+    def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
+        """Give a target a value."""
+
+    def branches(self, condition: Expression | None, state: State, place: Place) -> tuple[list[State], list[State]]:
+        """The states in which a condition holds, and those in which it doesn't."""
+
+    def truth(self, state: State, value: Value) -> bool | None:
+        """Whether a value counts as true, as far as it is known on this path."""
+
+    def assume(self, state: State, truth: Value, side: bool) -> State | None:
+        """The state in which a condition has come out so; None where it can't."""
+
+    def name_thing(self, value: Value, target: Expression, state: State) -> None:
+        """Let a thing be called by the variable that first holds it."""
+
+    def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
+        """A value is stored in an attribute of an object."""
+
+    def imported(self, dotted: str, state: State, file: File) -> Value:
+        """What an import gives: a definition of the project, or a name."""
+
+    def report(
+        self,
+        kind: EventKind,
+        state: State,
+        place: Place,
+        *,
+        variable: str,
+        what: str,
+        steps: tuple[Step, ...],
+        guard: GuardValue | None,
+        cached: Cached | None = None,
+        presumed: str = "",
+        doubt: str = "",
+        at: tuple[str, Span] | None = None,
+    ) -> None:
+        """Tell an event."""
+
+    def call_value(
+        self,
+        callee: Value,
+        arguments: tuple[Value, ...],
+        keywords: Keywords,
+        state: State,
+        place: Place,
+        shown: str,
+        written: Expression | None = None,
+    ) -> Results:
+        """Call a value."""
+
+    def call_closure(
+        self, closure: Closure, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
+    ) -> Results:
+        """Call a function of the program."""
+
+    def call_method(
+        self,
+        receiver: Value,
+        name: str,
+        arguments: tuple[Value, ...],
+        keywords: Keywords,
+        state: State,
+        place: Place,
+        shown: str,
+    ) -> Results:
+        """Call a method of a value."""
+
+    def attribute(self, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
+        """`holder.name`."""
+
+    def set_attribute(
+        self, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
+    ) -> list[State]:
+        """`holder.name = value`."""
+
+    def element_of(self, holder: Value, state: State, index: int | None, name: str) -> Value:
+        """An element of what is iterated or unpacked."""
+
+    def apply_decorator(self, decorator: Value, function: Value, state: State, place: Place) -> Results:
+        """A function with a decorator applied."""
+
+    def run_context(
+        self, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
+    ) -> list[Outcome]:
+        """A `with` block under a context manager of the program."""

@@ -9,7 +9,7 @@ from ..facts import Facts
 from ..facts.expressions import MemberAccess, is_this
 from ..facts.statement_walk import statements_in, words_in
 from ..facts.statements import Assign, Body, BodyKind
-from . import calls, cpp_values
+from . import calls, classes, closures
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, Program
@@ -76,7 +76,11 @@ def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
 
 
 def _found(
-    machine: Machine, file: File, owner: Body | None, body: Body, filled: Mapping[str, Tensor] = MappingProxyType({})
+    machine: Machine,
+    file: File,
+    owner: Body | None,
+    body: Body,
+    filled: Mapping[str, Tensor] = MappingProxyType({}),
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
@@ -85,10 +89,10 @@ def _found(
             cls = None
             if len(body.qualified) > 1 and body.qualified[-2] != body.name:
                 place = Place(file, body, 0, body.header)
-                cls = cpp_values.class_named(machine, body.qualified[:-1], place)
+                cls = classes.class_named(machine, body.qualified[:-1], place)
             if cls is None or body.is_static:
                 return Closure(body, file, None)
-            return Closure(body, file, None, calls.instance_of(machine, cls, state, complete=False), cls)
+            return Closure(body, file, None, classes.instance_of(machine, cls, state, complete=False), cls)
         frame = machine.module_frame(file, state)
         if owner is None:
             value = state.frames[frame].get(body.name)
@@ -99,15 +103,17 @@ def _found(
         value = state.frames[cls.frame].get(body.name)
         if not isinstance(value, Closure):
             return None
-        if calls.is_static(value):
+        if closures.is_static(value):
             return value
         receiver = receiver_of(machine, file, cls, state, body)
         state.receiver = receiver.number
         made = state.thing(receiver)
         if filled and isinstance(made, Instance):
-            known = {name: state.add(tensor) for name, tensor in filled.items() if made.attributes.get(name, NONE) == NONE}
+            known = {
+                name: state.add(tensor) for name, tensor in filled.items() if made.attributes.get(name, NONE) == NONE
+            }
             state.change(receiver, attributes={**made.attributes, **known})
-        return calls._with(value, receiver=receiver)
+        return closures.changed(value, receiver=receiver)
 
     return closure
 
@@ -120,9 +126,9 @@ def _names_of(owner: Body | None, body: Body) -> set[str]:
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:
     """An object of which is known what its `__init__` does, and what no other method changes."""
-    initialiser = calls.find_method(machine, cls, "__init__", state)
+    initialiser = classes.find_method(machine, cls, "__init__", state)
     if initialiser is None or body.name == "__init__":
-        return calls.instance_of(machine, cls, state, complete=False)
+        return classes.instance_of(machine, cls, state, complete=False)
     known = machine.receivers.get(id(cls.body))
     if known is None:
         known = machine.receivers[id(cls.body)] = _initialised(machine, file, cls, initialiser)
@@ -134,15 +140,17 @@ def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, bod
 
 def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Closure) -> tuple[State, Ref]:
     state = machine.state_in(file)
-    ref = calls.instance_of(machine, cls, state, complete=False)
+    ref = classes.instance_of(machine, cls, state, complete=False)
     place = Place(file, cls.body, cls.frame or 0, cls.body.header)
-    arguments = tuple(state.opaque(parameter.name) for parameter in initialiser.body.parameters[1:] if not parameter.mark)
+    arguments = tuple(
+        state.opaque(parameter.name) for parameter in initialiser.body.parameters[1:] if not parameter.mark
+    )
     events, fills = dict(machine.events), dict(machine.fills)
     begun = state.fork()
     machine.most_states = 1
     machine.begin()
     try:
-        results = calls.call_closure(machine, calls._with(initialiser, receiver=ref), arguments, (), state, place)
+        results = calls.call_closure(machine, closures.changed(initialiser, receiver=ref), arguments, (), state, place)
     except Exhausted:
         results = []
     finally:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from .values import (
     CERTAIN,
-    Closure,
     ClassValue,
+    Closure,
     Const,
     Generator,
     Grad,
@@ -37,7 +37,9 @@ class Layered(dict[int, _Held]):
 
     __slots__ = ("base",)
 
-    def __init__(self, own: Mapping[int, _Held] = MappingProxyType({}), base: Mapping[int, _Held] = MappingProxyType({})) -> None:
+    def __init__(
+        self, own: Mapping[int, _Held] = MappingProxyType({}), base: Mapping[int, _Held] = MappingProxyType({})
+    ) -> None:
         super().__init__(own)
         self.base = base
 
@@ -62,7 +64,20 @@ def _tells(thing: Thing) -> bool:
 class State:
     """Modes, variables and things of a path, with the conditions that it has taken. Mutable; `fork` for another path."""
 
-    __slots__ = ("choices", "doubts", "facts", "frames", "heap", "modes", "next", "opened", "receiver", "scoped", "shielded", "telling")
+    __slots__ = (
+        "choices",
+        "doubts",
+        "facts",
+        "frames",
+        "heap",
+        "modes",
+        "next",
+        "opened",
+        "receiver",
+        "scoped",
+        "shielded",
+        "telling",
+    )
 
     def __init__(self) -> None:
         self.modes = Modes()
@@ -207,7 +222,12 @@ class State:
             if isinstance(value, Method):
                 return ("method", tell(value.receiver), value.name)
             if isinstance(value, Partial):
-                return ("partial", tell(value.callee), *map(tell, value.arguments), *((n, tell(v)) for n, v in value.keywords))
+                return (
+                    "partial",
+                    tell(value.callee),
+                    *map(tell, value.arguments),
+                    *((n, tell(v)) for n, v in value.keywords),
+                )
             if isinstance(value, tuple):
                 return tuple(map(tell, value))
             return value

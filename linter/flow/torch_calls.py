@@ -7,7 +7,6 @@ stand in one place each: what a new tensor is (`_result`), what saving does (`_h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from guardfix import torch_ops
 from guardfix.torch_ops import Op
@@ -15,7 +14,7 @@ from guardfix.torch_ops import Op
 from ..facts.expressions import Expression, Operation
 from .events import EventKind
 from .guards_entered import opened_by, why_unrecorded
-from .paths import Place, Results
+from .paths import Interpreter, Place, Results
 from .state import State
 from .values import (
     CERTAIN,
@@ -36,9 +35,6 @@ from .values import (
     Truth,
     Value,
 )
-
-if TYPE_CHECKING:
-    from .machine import Machine
 
 Keywords = Sequence[tuple[str, Value]]
 
@@ -120,7 +116,9 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
         base = thing.base if thing.base is not None else source.number
         kept = thing.grad if grad is None else grad
         return state.add(
-            thing._replace(grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, name="")
+            thing._replace(
+                grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, name=""
+            )
         )
     kept = state.grad_of(source) if grad is None else grad
     return state.add(Tensor(None, kept, None, base=source.number if view else None))
@@ -172,19 +170,19 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     return fit, bound
 
 
-def _tensors(value: Value, state: State) -> list[Ref]:
+def tensors_in(value: Value, state: State) -> list[Ref]:
     """The tensors that an argument is or holds."""
     thing = state.thing(value)
     if isinstance(thing, Items):
         inner = [*thing.values, *([thing.rest] if thing.rest is not None else [])]
-        return [one for item in inner for one in _tensors(item, state)]
+        return [one for item in inner for one in tensors_in(item, state)]
     if isinstance(value, Ref) and may_be_tensor(value, state):
         return [value]
     return []
 
 
 def apply(
-    machine: Machine,
+    machine: Interpreter,
     rows: Sequence[Op],
     values: Sequence[Value],
     keywords: Keywords,
@@ -213,13 +211,13 @@ def apply(
     hazards = _hazards(machine, row, bound, state, place, name)
     if hazards is None:
         return []
-    arguments = {key: _tensors(value, state) for key, value in bound.items()}
+    arguments = {key: tensors_in(value, state) for key, value in bound.items()}
     differentiable = set(row.differentiable) if row.probed or row.differentiable else set(arguments)
     sources: Grad = frozenset().union(
         *(state.grad_of(ref) for key, refs in arguments.items() if key in differentiable for ref in refs)
     )
     records = state.modes.records
-    inherited = tuple(h for refs in arguments.values() for ref in refs for h in _hazards_of(ref, state))
+    inherited = tuple(h for refs in arguments.values() for ref in refs for h in hazards_of(ref, state))
     unrecorded: tuple[Step, ...] = ()
     if records is False:
         before = sources
@@ -247,7 +245,9 @@ def apply(
     presumed = next(
         (t.presumed for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.presumed), ""
     )
-    made = _result(row, arguments, state, place, name, sources, _few((*inherited, *hazards)), presumed, shown, unrecorded)
+    made = _result(
+        row, arguments, state, place, name, sources, _few((*inherited, *hazards)), presumed, shown, unrecorded
+    )
     tensor = state.tensor(made)
     if tensor is not None and lost is not None and tensor.off is None and tensor.unrecorded:
         assert isinstance(made, Ref)
@@ -263,13 +263,13 @@ def _few(hazards: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
     return tuple(dict.fromkeys(hazards))[:6]
 
 
-def _hazards_of(ref: Ref, state: State) -> tuple[Hazard, ...]:
+def hazards_of(ref: Ref, state: State) -> tuple[Hazard, ...]:
     tensor = state.tensor(ref)
     return tensor.hazards if tensor is not None else ()
 
 
 def _hazards(
-    machine: Machine, row: Op, bound: dict[str, Value], state: State, place: Place, name: str
+    machine: Interpreter, row: Op, bound: dict[str, Value], state: State, place: Place, name: str
 ) -> tuple[Hazard, ...] | None:
     """What saving inference tensors does; None where it raises now."""
     if state.modes.records is False or not row.saves:
@@ -278,14 +278,14 @@ def _hazards(
     certain: Hazard | None = None
     told: Ref | None = None
     for saved, because in row.saves:
-        for ref in _tensors(bound.get(saved, NONE), state):
+        for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
             if tensor is None or tensor.inference is not True or not tensor.shown:
                 continue
             if because == saved:
                 causes = [ref]
             else:
-                causes = _tensors(bound.get(because, NONE), state)
+                causes = tensors_in(bound.get(because, NONE), state)
             for cause in causes:
                 if is_inference(cause, state) is True:
                     continue  # of inference tensors alone nothing is recorded
@@ -303,7 +303,7 @@ def _hazards(
     return tuple(found)
 
 
-def _tell_cache(machine: Machine, hazard: Hazard, state: State, place: Place) -> None:
+def _tell_cache(machine: Interpreter, hazard: Hazard, state: State, place: Place) -> None:
     """An attribute that another method fills in inference mode would be saved here, where autograd records."""
     cached = hazard.cached
     if cached is None or not state.receiver or not state.modes.records or cached.function == place.body.name:
@@ -321,16 +321,16 @@ def _tell_cache(machine: Machine, hazard: Hazard, state: State, place: Place) ->
     )
 
 
-def saving(
-    machine: Machine, ref: Ref, cause: Value, grad: Grad, state: State, place: Place, name: str
-) -> Hazard:
+def saving(machine: Interpreter, ref: Ref, cause: Value, grad: Grad, state: State, place: Place, name: str) -> Hazard:
     """What happens where an inference tensor is saved because something requires grad."""
     tensor = state.tensor(ref)
     assert tensor is not None
     shown = called(ref, state)
     because = called(cause, state)
     subject = f"`{shown}`" if shown else "it"
-    step = place.step(f"`{name}` must save {subject} for the gradient of {f'`{because}`' if because else 'its operand'}")
+    step = place.step(
+        f"`{name}` must save {subject} for the gradient of {f'`{because}`' if because else 'its operand'}"
+    )
     return Hazard(
         EventKind.INFERENCE_SAVED,
         grad,
@@ -345,7 +345,7 @@ def saving(
     )
 
 
-def machine_report(machine: Machine, hazard: Hazard, state: State, place: Place) -> None:
+def machine_report(machine: Interpreter, hazard: Hazard, state: State, place: Place) -> None:
     machine.report(
         EventKind(hazard.kind),
         state,
@@ -377,10 +377,19 @@ def _result(
         refs = arguments.get(source, [])
         if kind == "new":
             return new_tensor(
-                state, place, f"`{name}`", grad=grad, hazards=hazards, presumed=presumed, shown=shown, unrecorded=unrecorded
+                state,
+                place,
+                f"`{name}`",
+                grad=grad,
+                hazards=hazards,
+                presumed=presumed,
+                shown=shown,
+                unrecorded=unrecorded,
             )
         if kind == "tensors":
-            inner = new_tensor(state, place, f"`{name}`", grad=grad, hazards=hazards, presumed=presumed, unrecorded=unrecorded)
+            inner = new_tensor(
+                state, place, f"`{name}`", grad=grad, hazards=hazards, presumed=presumed, unrecorded=unrecorded
+            )
             return state.add(Items("()", (), inner))
         if kind == "alias" and refs:
             return refs[0]
@@ -400,7 +409,13 @@ def _result(
 
 
 def _maybe(
-    source: Ref, state: State, place: Place, name: str, grad: Grad, hazards: tuple[Hazard, ...], unrecorded: tuple[Step, ...]
+    source: Ref,
+    state: State,
+    place: Place,
+    name: str,
+    grad: Grad,
+    hazards: tuple[Hazard, ...],
+    unrecorded: tuple[Step, ...],
 ) -> Ref:
     """A new tensor, a view, or the argument itself: what can be told of all three."""
     made = alias(state, source, grad=grad)
@@ -425,7 +440,7 @@ def unknown_result(state: State, values: Sequence[Value], keywords: Keywords, or
 # -- writing, requiring, differentiating
 
 
-def write(machine: Machine, ref: Ref, state: State, place: Place, name: str) -> bool:
+def write(machine: Interpreter, ref: Ref, state: State, place: Place, name: str) -> bool:
     """Write to a tensor; False where that raises."""
     tensor = state.tensor(ref)
     if tensor is None:
@@ -469,7 +484,7 @@ def cured(ref: Ref, state: State) -> bool:
     return not state.shielded
 
 
-def write_element(machine: Machine, ref: Ref, value: Value, state: State, place: Place) -> bool:
+def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, place: Place) -> bool:
     """`t[i] = value`; False where that raises."""
     if not write(machine, ref, state, place, "an assignment to an element"):
         return False
@@ -481,7 +496,7 @@ def write_element(machine: Machine, ref: Ref, value: Value, state: State, place:
     return True
 
 
-def require_grad(machine: Machine, ref: Ref, flag: Value, state: State, place: Place, name: str) -> bool:
+def require_grad(machine: Interpreter, ref: Ref, flag: Value, state: State, place: Place, name: str) -> bool:
     """`requires_grad_(flag)`; False where that raises."""
     truth = machine.truth(state, flag)
     tensor = state.tensor(ref)
@@ -506,7 +521,7 @@ def require_grad(machine: Machine, ref: Ref, flag: Value, state: State, place: P
     return True
 
 
-def set_data(machine: Machine, ref: Ref, value: Value, state: State, place: Place) -> bool:
+def set_data(machine: Interpreter, ref: Ref, value: Value, state: State, place: Place) -> bool:
     """`t.data = value`, `t.set_data(value)`: the tensor takes the kind of the value and keeps its own counter."""
     tensor, given = state.tensor(ref), state.tensor(value)
     if tensor is None or given is None:
@@ -527,10 +542,10 @@ def set_data(machine: Machine, ref: Ref, value: Value, state: State, place: Plac
     return True
 
 
-def differentiate(machine: Machine, value: Value, state: State, place: Place, name: str) -> bool:
+def differentiate(machine: Interpreter, value: Value, state: State, place: Place, name: str) -> bool:
     """`backward()` and `autograd.grad` of a value; False where that surely raises."""
     found = True
-    for ref in _tensors(value, state):
+    for ref in tensors_in(value, state):
         tensor = state.tensor(ref)
         if tensor is None:
             continue
@@ -570,7 +585,7 @@ def differentiate(machine: Machine, value: Value, state: State, place: Place, na
 # -- operators
 
 
-def operator(machine: Machine, expression: Operation, values: list[Value], state: State, place: Place) -> Results:
+def operator(machine: Interpreter, expression: Operation, values: list[Value], state: State, place: Place) -> Results:
     """`a * b`, `-a`, `a < b`."""
     symbol = expression.operator
     if symbol in ("is", "is not", "in", "not in", "==", "!=") and len(values) == 2:
@@ -649,7 +664,11 @@ def _identity(symbol: str, left: Value, right: Value, state: State) -> Value | N
         if other == NONE:
             return Const(not negated)
         thing = state.thing(other)
-        if isinstance(other, Plain) or (isinstance(other, Ref) and not isinstance(thing, Opaque)) or isinstance(other, Const):
+        if (
+            isinstance(other, Plain)
+            or (isinstance(other, Ref) and not isinstance(thing, Opaque))
+            or isinstance(other, Const)
+        ):
             return Const(negated)
         if isinstance(other, Ref):
             return Truth(("none", other), negated)
@@ -670,7 +689,7 @@ def _compared(symbol: str, left: Value, right: Value) -> Value:
 
 
 def augmented(
-    machine: Machine, symbol: str, old: Value, given: Value, state: State, place: Place, name: str
+    machine: Interpreter, symbol: str, old: Value, given: Value, state: State, place: Place, name: str
 ) -> Results:
     """`old += given`: in place where it is a tensor."""
     thing = state.thing(old)
@@ -678,7 +697,9 @@ def augmented(
         more = state.thing(given)
         extended = Items(thing.kind, (*thing.values, *(more.values if isinstance(more, Items) else ())), thing.rest)
         assert isinstance(old, Ref)
-        state.heap[old.number] = extended if isinstance(more, Items) else thing._replace(rest=thing.rest or state.opaque())
+        state.heap[old.number] = (
+            extended if isinstance(more, Items) else thing._replace(rest=thing.rest or state.opaque())
+        )
         return [(state, old)]
     if isinstance(thing, Tensor):
         if thing.open and not thing.shown:

@@ -129,9 +129,7 @@ class NullContext(NamedTuple):
     value: Value | None = None
 
 
-Value = (
-    Ref | Const | Plain | Truth | Name | Closure | ClassValue | Method | Partial | GuardValue | NullContext
-)
+Value = Ref | Const | Plain | Truth | Name | Closure | ClassValue | Method | Partial | GuardValue | NullContext
 
 
 # -- things

@@ -1,0 +1,139 @@
+"""Classes of the program: what they derive from, and what is found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts.expressions import (
+    Expression,
+    KeywordArgument,
+    NamePath,
+    TypeName,
+)
+from .paths import Interpreter, Place
+from .state import State
+from .values import (
+    ClassValue,
+    Closure,
+    Instance,
+    Name,
+    Ref,
+    Value,
+)
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+MODULE_CLASSES = frozenset(
+    ("torch.nn.Module", "torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.modules.module.Module")
+)
+
+
+PLAIN_BASES = frozenset("object ABC Protocol Generic Enum NamedTuple TypedDict".split())
+
+
+def bases_of(machine: Interpreter, cls: ClassValue, state: State) -> Iterator[ClassValue | Name | None]:
+    """What a class derives from: classes of the program, names of libraries, None for what isn't known."""
+    for base in cls.body.bases:
+        if isinstance(base, KeywordArgument):
+            continue
+        if cls.program.language != "python":  # type: ignore[attr-defined]
+            path = type_path(base)
+            yield (
+                class_named(machine, path.path, Place(cls.program, cls.body, 0, cls.body.header)) or Name(path.path)
+                if path
+                else None
+            )  # type: ignore[arg-type]
+            continue
+        place = Place(cls.program, cls.body, cls.frame if cls.frame is not None else -(10**9), cls.body.header)  # type: ignore[arg-type]
+        if place.frame not in state.frames:
+            yield None
+            continue
+        value = machine.evaluate(base, state, place)[0][1]
+        yield value if isinstance(value, (ClassValue, Name)) else None
+
+
+def ancestry(machine: Interpreter, cls: ClassValue, state: State) -> Iterator[ClassValue | Name | None]:
+    """A class and all that it derives from, nearest first."""
+    waiting: list[ClassValue | Name | None] = [cls]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, ClassValue):
+            if id(one.body) in seen:
+                continue
+            seen.add(id(one.body))
+        yield one
+        if isinstance(one, ClassValue):
+            waiting += bases_of(machine, one, state)
+
+
+def find_method(machine: Interpreter, cls: ClassValue, name: str, state: State) -> Closure | None:
+    found = find_in_class(machine, cls, name, state)
+    return found if isinstance(found, Closure) else None
+
+
+def find_in_class(machine: Interpreter, cls: ClassValue, name: str, state: State) -> Value | None:
+    if cls.program.language != "python":  # type: ignore[attr-defined]
+        return method_of(machine, cls, name)
+    for one in ancestry(machine, cls, state):
+        if isinstance(one, ClassValue) and one.frame is not None and one.frame in state.frames:
+            found = state.frames[one.frame].get(name)
+            if found is not None and not name.startswith("<"):
+                return found
+    return None
+
+
+def kind_of_class(machine: Interpreter, cls: ClassValue, state: State) -> str:
+    """`module`, `function`, `object`, or `unknown` where it derives from something that isn't known."""
+    known = "object"
+    for one in ancestry(machine, cls, state):
+        if isinstance(one, Name):
+            if one.dotted in MODULE_CLASSES:
+                return "module"
+            if one.dotted.endswith("autograd.Function") or one.dotted in ("torch.autograd.function.Function",):
+                return "function"
+            if one.path[-1] not in PLAIN_BASES:
+                known = "unknown"
+        elif one is None:
+            known = "unknown"
+    return known
+
+
+def instance_of(machine: Interpreter, cls: ClassValue, state: State, *, complete: bool) -> Ref:
+    kind = kind_of_class(machine, cls, state)
+    return state.add(
+        Instance("object" if kind == "unknown" else kind, cls.body.name, cls, {}, complete and kind != "unknown")
+    )
+
+
+def type_path(written: Expression | None) -> NamePath | None:
+    while isinstance(written, TypeName):
+        written = written.name
+    return written if isinstance(written, NamePath) else None
+
+
+def class_named(machine: Interpreter, path: tuple[str, ...], place: Place) -> ClassValue | None:
+    """The class of the program that a name means; `Net` of `TORCH_MODULE(Net)` holds a `NetImpl`."""
+    for qualified in (path, (*path[:-1], path[-1] + "Impl")):
+        found = list(machine.program.classes(qualified))
+        here = [(file, body) for file, body in found if file is place.file] or found
+        if len(here) == 1:
+            return ClassValue(here[0][1], here[0][0], None)
+    return None
+
+
+def method_of(machine: Interpreter, cls: ClassValue, name: str) -> Closure | None:
+    """A method of a class or of one that it derives from."""
+    wanted = (cls.body.name, name)
+    for file, body in machine.program.functions(wanted):
+        return Closure(body, file, None, None, cls)
+    for base in cls.body.bases:
+        path = type_path(base)
+        if path is None:
+            continue
+        for file, body in machine.program.classes(path.path[-1:]):
+            found = method_of(machine, ClassValue(body, file, None), name)
+            if found is not None and body is not cls.body:
+                return found
+    return None

@@ -1,0 +1,56 @@
+"""Functions of the program: what is written of them, and how a call binds their parameters."""
+
+from __future__ import annotations
+
+from ..facts.statements import Body
+from .paths import Interpreter, Place
+from .state import State
+from .values import (
+    Closure,
+    Const,
+    Items,
+    Table,
+    Value,
+)
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+def changed(closure: Closure, **fields: object) -> Closure:
+    values = {field: getattr(closure, field) for field in closure.__struct_fields__}
+    return Closure(**{**values, **fields})
+
+
+def is_static(closure: Closure) -> bool:
+    return any(str(decorator) == "staticmethod" for decorator in closure.body.decorators)
+
+
+def is_property(closure: Closure) -> bool:
+    return any(
+        str(decorator) in ("property", "cached_property", "functools.cached_property")
+        for decorator in closure.body.decorators
+    )
+
+
+def bound_arguments(
+    body: Body, arguments: tuple[Value, ...], keywords: Keywords, machine: Interpreter, state: State, place: Place
+) -> dict[str, Value]:
+    """The parameters of a function with what a call gives them."""
+    given: dict[str, Value] = {}
+    left = list(arguments)
+    by_name = dict(keywords)
+    for parameter in body.parameters:
+        if parameter.mark == "*":
+            given[parameter.name] = state.add(Items("()", tuple(left)))
+            left = []
+        elif parameter.mark == "**":
+            given[parameter.name] = state.add(Table(tuple((Const(name), value) for name, value in by_name.items())))
+        elif left and parameter.mark != "=":
+            given[parameter.name] = left.pop(0)
+        elif parameter.name in by_name:
+            given[parameter.name] = by_name.pop(parameter.name)
+        elif parameter.default is not None:
+            given[parameter.name] = machine.evaluate(parameter.default, state, place)[0][1]
+        else:
+            given[parameter.name] = state.opaque(parameter.name)
+    return given

@@ -1,0 +1,74 @@
+"""Methods of lists, tuples, dicts and of what is like them in C++."""
+
+from __future__ import annotations
+
+from .paths import Interpreter, Place, Results
+from .state import State
+from .values import (
+    NONE,
+    Const,
+    Items,
+    Ref,
+    Table,
+    Value,
+)
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+def call_container_method(
+    machine: Interpreter,
+    ref: Ref,
+    thing: Items | Table,
+    name: str,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+) -> Results:
+    if isinstance(thing, Items):
+        if name in ("append", "add", "push_back", "emplace_back", "appendleft") and arguments:
+            if len(thing.values) < 8 and thing.rest is None:
+                state.heap[ref.number] = Items(thing.kind, (*thing.values, arguments[0]))
+            else:
+                state.heap[ref.number] = Items(thing.kind, thing.values, thing.rest or arguments[0])
+            return [(state, NONE)]
+        if name in ("pop", "popleft", "back", "front", "at") and (thing.values or thing.rest is not None):
+            return [(state, machine.element_of(ref, state, None if thing.rest else len(thing.values) - 1, ""))]
+        if name in ("extend", "update") and arguments:
+            more = state.thing(arguments[0])
+            if isinstance(more, Items):
+                state.heap[ref.number] = Items(thing.kind, (*thing.values, *more.values)[:8], thing.rest or more.rest)
+            return [(state, NONE)]
+        if name == "clear":
+            state.heap[ref.number] = Items(thing.kind, ())
+            return [(state, NONE)]
+        return [(state, state.plain())]
+    if name in ("get", "setdefault", "pop") and arguments:
+        for key, value in thing.pairs:
+            if key == arguments[0]:
+                return [(state, value)]
+        if thing.rest is not None:
+            return [(state, thing.rest)]
+        if all(isinstance(key, Const) for key, _ in thing.pairs) and isinstance(arguments[0], Const):
+            fallback = arguments[1] if len(arguments) > 1 else NONE
+            if name == "setdefault":
+                state.heap[ref.number] = Table((*thing.pairs, (arguments[0], fallback)), thing.rest)
+            return [(state, fallback)]
+        return [(state, state.opaque())]
+    if name in ("values", "keys", "items"):
+        made = []
+        for key, value in thing.pairs:
+            made.append(value if name == "values" else key if name == "keys" else state.add(Items("()", (key, value))))
+        rest = thing.rest
+        if rest is not None and name == "items":
+            rest = state.add(Items("()", (state.plain(), rest)))
+        return [(state, state.add(Items("[]", tuple(made), rest)))]
+    if name == "update":
+        more_ = state.thing(arguments[0]) if arguments else None
+        pairs = more_.pairs if isinstance(more_, Table) else ()
+        added = (*pairs, *((Const(key), value) for key, value in keywords))
+        keys = {key for key, _ in added}
+        state.heap[ref.number] = Table((*((k, v) for k, v in thing.pairs if k not in keys), *added), thing.rest)
+        return [(state, NONE)]
+    return [(state, state.plain())]

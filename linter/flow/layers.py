@@ -1,0 +1,109 @@
+"""Layers of `torch.nn`: their parameters, and what a call of one saves."""
+
+from __future__ import annotations
+
+from guardfix import torch_ops
+
+from . import torch_calls
+from .guards_entered import why_unrecorded
+from .paths import Interpreter, Place, Results
+from .state import State
+from .values import (
+    NONE,
+    REQUIRED,
+    Const,
+    Grad,
+    Instance,
+    Opaque,
+    Ref,
+    Step,
+    Tensor,
+    Value,
+)
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+def layer(name: str, keywords: Keywords, state: State, place: Place) -> Ref:
+    """A layer of `torch.nn`, with its parameters."""
+    row = torch_ops.layer(name)
+    attributes: dict[str, Value] = {}
+    if row is None:
+        return state.add(Opaque(name, None, True))
+    if row.parameters:
+        for parameter in ("weight", "bias"):
+            made = torch_calls.new_tensor(state, place, f"`{name}`", grad=REQUIRED, leaf=True)
+            attributes[parameter] = made
+        if dict(keywords).get("bias") == Const(False):
+            attributes["bias"] = NONE
+    return state.add(Instance("layer", name, None, attributes))
+
+
+def call_layer(
+    machine: Interpreter, thing: Instance, arguments: tuple[Value, ...], state: State, place: Place
+) -> Results:
+    """What a layer gives: its parameters and its input are saved as its row says."""
+    row = torch_ops.layer(thing.name)
+    if not arguments or row is None:
+        return [(state, state.opaque())]
+    value = arguments[0]
+    parameters = [p for p in thing.attributes.values() if isinstance(p, Ref) and state.tensor(p) is not None]
+    spelled = {"Linear": "nn.functional.linear"}.get(thing.name, "")
+    if spelled and parameters:
+        given = (value, thing.attributes["weight"], thing.attributes.get("bias", NONE))
+        return torch_calls.apply(machine, torch_ops.function(spelled), given, (), state, place, thing.name)
+    if not isinstance(value, Ref) or not torch_calls.may_be_tensor(value, state):
+        return [(state, state.opaque())]
+    own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
+    hazards = ()
+    records = state.modes.records
+    if torch_calls.is_inference(value, state) and row.saves_input and own and records is not False:
+        hazard = torch_calls.saving(machine, value, parameters[0], own, state, place, thing.name)
+        if 0 in own and records:
+            torch_calls.machine_report(machine, hazard, state, place)
+            if not torch_calls.cured(value, state):
+                return []
+        hazards = (hazard,)
+    grad = own | state.grad_of(value)
+    if records is False:
+        off = why_unrecorded(state)
+        steps = (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),) if off is not None else ()
+        return [(state, torch_calls.new_tensor(state, place, f"`{thing.name}`", unrecorded=steps if grad else ()))]
+    if row.result == "maybe":
+        made = torch_calls.alias(state, value, grad=grad)
+        tensor = state.tensor(made)
+        if tensor is not None and tensor.inference is not state.modes.inference:
+            state.change(made, inference=None)
+        return [(state, made)]
+    inherited = torch_calls.hazards_of(value, state)
+    return [(state, torch_calls.new_tensor(state, place, f"`{thing.name}`", grad=grad, hazards=(*inherited, *hazards)))]
+
+
+def parameters_of(ref: Value, state: State, seen: frozenset[int] = frozenset()) -> list[Ref] | None:
+    """The parameters of a module; None where not all of it is known."""
+    thing = state.thing(ref)
+    if not isinstance(ref, Ref) or ref.number in seen:
+        return []
+    if isinstance(thing, Tensor):
+        return [ref] if thing.grad and thing.leaf else []
+    if isinstance(thing, Instance) and thing.kind in ("layer", "sequential", "module"):
+        if not thing.complete:
+            return None
+        found: list[Ref] = []
+        for value in thing.attributes.values():
+            inner = parameters_of(value, state, seen | {ref.number})
+            if inner is None:
+                return None
+            found += inner
+        return found
+    return [] if not isinstance(thing, Opaque) else None
+
+
+def unknown_parameters(layer: Value, state: State) -> Value:
+    """The layer as one that comes from elsewhere: how its parameters were made isn't known."""
+    thing = state.thing(layer)
+    if isinstance(thing, Instance):
+        for value in thing.attributes.values():
+            if isinstance(value, Ref) and state.tensor(value) is not None:
+                state.change(value, inference=None, grad=frozenset((value.number,)), made=(), guard=None)
+    return layer

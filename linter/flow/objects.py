@@ -1,0 +1,318 @@
+"""Objects: what a call of one runs, their methods and their attributes."""
+
+from __future__ import annotations
+
+from ..facts.expressions import (
+    CallExpression,
+    LambdaExpression,
+    MemberAccess,
+    is_named,
+)
+from . import classes, closures, cpp_values, layers, model_names, reach, tensors, torch_calls
+from .events import EventKind
+from .guards_entered import set_modes
+from .paths import Interpreter, Place, Results
+from .state import State
+from .values import (
+    NONE,
+    NOT_REQUIRED,
+    REQUIRED,
+    ClassValue,
+    Closure,
+    Const,
+    Grad,
+    GuardValue,
+    Instance,
+    Items,
+    Name,
+    Partial,
+    Ref,
+    Truth,
+    Value,
+)
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+_SELF = frozenset("eval train to cuda cpu half float double bfloat16 requires_grad_ type apply compile".split())
+
+
+def call_instance(
+    machine: Interpreter,
+    ref: Value,
+    thing: Instance,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    shown: str,
+) -> Results:
+    """Call an object: a module runs its `forward`."""
+    assert isinstance(ref, Ref)
+    if thing.cls is not None:
+        names = ("__call__", "forward") if thing.kind == "module" else ("__call__", "operator()")
+        for name in names:
+            method = classes.find_method(machine, thing.cls, name, state)
+            if method is not None:
+                bound = closures.changed(method, receiver=ref)
+                return machine.call_closure(bound, arguments, keywords, state, place)
+    if thing.kind == "layer":
+        return layers.call_layer(machine, thing, arguments, state, place)
+    if thing.kind == "sequential":
+        results: Results = [(state, arguments[0] if arguments else NONE)]
+        for child in thing.attributes.values():
+            results = [
+                pair for one, value in results for pair in machine.call_value(child, (value,), (), one, place, shown)
+            ]
+        return results
+    if thing.kind == "module" and state.modes.records is False and arguments:
+        reach.unknown_call(state, arguments)
+        return [(state, model_names.model_result(machine, shown or thing.name, NOT_REQUIRED, state, place))]
+    return [(reach.unknown_call(state, arguments), state.opaque(origin=shown))]
+
+
+def call_instance_method(
+    machine: Interpreter,
+    ref: Value,
+    thing: Instance,
+    name: str,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    shown: str,
+) -> Results:
+    """Call a method of an object."""
+    assert isinstance(ref, Ref)
+    if thing.cls is not None:
+        method = classes.find_in_class(machine, thing.cls, name, state)
+        if isinstance(method, Closure):
+            static = closures.is_static(method)
+            bound = method if static else closures.changed(method, receiver=ref)
+            return machine.call_closure(bound, arguments, keywords, state, place)
+    if name in ("get", "ptr", "value", "operator*") and not arguments and place.file.language != "python":
+        return [(state, ref)]
+    if name in thing.attributes:
+        return machine.call_value(thing.attributes[name], arguments, keywords, state, place, f"{shown}.{name}")
+    if thing.kind == "stack":
+        if name == "enter_context" and arguments:
+            if isinstance(arguments[0], GuardValue):
+                set_modes(state, arguments[0])
+            return [(state, NONE)]
+        return [(state, NONE)]
+    if thing.kind in ("module", "layer", "sequential"):
+        if name in ("requires_grad_", "train", "eval") or name in _SELF:
+            if name == "requires_grad_":
+                flag = arguments[0] if arguments else Const(True)
+                for parameter in layers.parameters_of(ref, state) or ():
+                    if not torch_calls.require_grad(machine, parameter, flag, state, place, name):
+                        return []
+            if name in ("train", "eval"):
+                mode = Const(name == "train") if not arguments else arguments[0]
+                state.change(ref, attributes={**thing.attributes, "training": mode})
+            return [(state, ref)]
+        if name in ("parameters", "buffers"):
+            known = layers.parameters_of(ref, state)
+            return [(state, state.add(Items("[]", tuple(known))) if known is not None else state.opaque(name))]
+        if name == "register_module" and len(arguments) >= 2:
+            return [(state, arguments[1])]
+        if (
+            name in ("register_buffer", "register_parameter")
+            and len(arguments) >= 2
+            and isinstance(arguments[0], Const)
+        ):
+            given = arguments[1]
+            if name == "register_parameter" and isinstance(given, Ref) and state.tensor(given) is not None:
+                if not torch_calls.require_grad(machine, given, Const(True), state, place, name):
+                    return []
+            going = machine.set_attribute(ref, str(arguments[0].value), given, state, place, shown)
+            return [(one, given) for one in going]
+        if name in (
+            "zero_grad",
+            "named_parameters",
+            "state_dict",
+            "modules",
+            "children",
+            "named_modules",
+            "extra_repr",
+        ):
+            return [(state, state.opaque(name, tensor=False))]
+        if name == "load_state_dict":
+            modes = state.modes
+            state.modes = modes._replace(grad=False)
+            for parameter in layers.parameters_of(ref, state) or ():
+                if not torch_calls.write(machine, parameter, state, place, name):
+                    return []
+            state.modes = modes
+            return [(state, NONE)]
+        if name in ("forward", "__call__"):
+            return call_instance(machine, ref, thing, arguments, keywords, state, place, shown)
+        if name == "append" and thing.kind == "sequential" and arguments:
+            state.change(ref, attributes={**thing.attributes, str(len(thing.attributes)): arguments[0]})
+            return [(state, ref)]
+        if name == "__getitem__":
+            index = arguments[0] if arguments else NONE
+            key = str(int(index.value)) if isinstance(index, Const) and isinstance(index.value, float) else ""
+            return [(state, thing.attributes.get(key) or state.opaque(f"{shown}[]"))]
+    if thing.kind == "optimizer":
+        if name == "step":
+            tensors.step_taken(machine, "optimizer", state, place)
+        if name == "step" and arguments and isinstance(arguments[0], Closure):
+            modes, opened = state.modes, state.opened
+            if state.modes.inference is False:
+                state.modes = state.modes._replace(grad=True)
+            results = machine.call_closure(arguments[0], (), (), state, place)
+            for after, _ in results:
+                after.modes, after.opened = modes, opened
+            return results
+        return [(state, NONE)]
+    if thing.kind == "options":
+        if name == "requires_grad":
+            state.change(ref, attributes={"requires_grad": arguments[0] if arguments else Const(True)})
+        return [(state, ref)]
+    if thing.kind == "context" and name == "save_for_backward":
+        for saved in arguments:
+            for one in torch_calls.tensors_in(saved, state):
+                tensor = state.tensor(one)
+                if tensor is not None and tensor.inference is True and state.modes.inference is False and tensor.shown:
+                    hazard = torch_calls.saving(machine, one, NONE, REQUIRED, state, place, name)
+                    torch_calls.machine_report(machine, hazard, state, place)
+                    if not torch_calls.cured(one, state):
+                        return []
+        return [(state, NONE)]
+    if thing.kind == "context":  # `ctx` of an autograd.Function
+        return [(state, state.opaque(name))]
+    values = (*arguments, *(value for _, value in keywords))
+    if thing.kind == "object" and thing.complete and thing.cls is not None:
+        reach.unknown_call(state, values)
+        return [(state, state.opaque(origin=name))]
+    reach.unknown_call(state, (ref, *values))
+    return [(state, state.opaque(origin=name))]
+
+
+def call_class_method(
+    machine: Interpreter, cls: ClassValue, name: str, arguments: tuple[Value, ...], state: State, place: Place
+) -> Results:
+    """`Function.apply(…)`: its `forward` runs without recording; what it gives is recorded around it."""
+    method = classes.find_method(machine, cls, "forward", state)
+    if name != "apply" or method is None:
+        return [(reach.unknown_call(state, arguments), state.opaque(origin=name))]
+    modes, opened = state.modes, state.opened
+    grads: Grad = frozenset().union(*(state.grad_of(argument) for argument in arguments)) if arguments else NOT_REQUIRED
+    state.modes = modes._replace(grad=False)
+    context = state.add(Instance("context", "ctx"))
+    takes_context = (
+        not method.body.parameters
+        or len(method.body.parameters) > len(arguments)
+        or (method.body.parameters[0].name == "ctx")
+    )
+    given = (context, *arguments) if takes_context else arguments
+    found: Results = []
+    for after, value in machine.call_closure(closures.changed(method, receiver=None), given, (), state, place):
+        after.modes, after.opened = modes, opened
+        tensor = after.tensor(value)
+        if (
+            tensor is not None
+            and isinstance(value, Ref)
+            and modes.records
+            and value.number not in {argument.number for argument in arguments if isinstance(argument, Ref)}
+        ):
+            if tensor.inference is True and modes.inference is False and grads:
+                machine.report(
+                    EventKind.INFERENCE_RESULT,
+                    after,
+                    place,
+                    variable=tensor.name,
+                    what="`forward` gives back an inference tensor: it gets no gradient",
+                    steps=(*tensor.made, place.step(f"`{cls.body.name}.forward` gives it back")),
+                    guard=tensor.guard,
+                    presumed=tensor.presumed,
+                    at=(tensor.guard.path, tensor.guard.span) if tensor.guard is not None else None,
+                )
+            after.change(value, grad=grads, hazards=(), leaf=False, unrecorded=())
+        found.append((after, value))
+    return found
+
+
+def instance_attribute(
+    machine: Interpreter, holder: Value, thing: Instance, name: str, state: State, place: Place, shown: str
+) -> Results:
+    assert isinstance(holder, Ref)
+    known = thing.attributes.get(name)
+    if known is not None:
+        return [(state, known)]
+    if thing.cls is not None:
+        found = classes.find_in_class(machine, thing.cls, name, state)
+        if isinstance(found, Closure):
+            bound = found if closures.is_static(found) else closures.changed(found, receiver=holder)
+            if closures.is_property(found):
+                return machine.call_closure(bound, (), (), state, place)
+            return [(state, bound)]
+        if found is not None:
+            return [(state, found)]
+        if place.file.language != "python":
+            return [(state, cpp_values.member_of(machine, holder, thing, name, state, place))]
+    if thing.kind == "module" and name == "training":
+        value: Value = Truth(("training", holder))
+    elif thing.kind == "context" and name in ("saved_tensors", "saved_variables"):
+        value = state.add(Items("()", (), state.opaque(tensor=True)))
+    else:
+        value = state.opaque(f"{shown}.{name}" if shown else name)
+    state.change(holder, attributes={**thing.attributes, name: value})
+    return [(state, value)]
+
+
+def _super_call(
+    machine: Interpreter,
+    owner: ClassValue,
+    receiver: Value,
+    name: str,
+    arguments: tuple[Value, ...],
+    state: State,
+    place: Place,
+) -> Results:
+    for one in classes.ancestry(machine, owner, state):
+        if one is owner:
+            continue
+        if isinstance(one, ClassValue) and one.frame is not None and one.frame in state.frames:
+            found = state.frames[one.frame].get(name)
+            if isinstance(found, Closure):
+                bound = closures.changed(found, receiver=receiver)
+                return machine.call_closure(bound, arguments, (), state, place)
+        if one is None:
+            break
+        if isinstance(one, Name) and one.dotted in classes.MODULE_CLASSES | {"torch.nn.Module"}:
+            return [(state, NONE)]
+    if name in ("__init__", "__init_subclass__"):
+        return [(state, NONE)]
+    reach.unknown_call(state, arguments)
+    return [(state, state.opaque(name))]
+
+
+def special_form(machine: Interpreter, expression: CallExpression, state: State, place: Place) -> Results | None:
+    """`super()`, which has no value of its own."""
+    callee = expression.callee
+    if is_named(callee, "super") and place.file.language == "python":
+        found = state.find("<self>", place.frame)
+        owner = state.find("<class>", place.frame)
+        if found is not None and owner is not None:
+            return [(state, Partial(Name(("super",)), (found[1], owner[1]), ()))]
+        return [(state, state.opaque("super"))]
+    if (
+        isinstance(callee, MemberAccess)
+        and isinstance(callee.object, CallExpression)
+        and is_named(callee.object.callee, "super")
+        and place.file.language == "python"
+    ):
+        found = state.find("<self>", place.frame)
+        owner = state.find("<class>", place.frame)
+        if found is None or owner is None or not isinstance(owner[1], ClassValue):
+            return None
+        receiver = found[1]
+        results: Results = []
+        for after, values in machine.each(expression.arguments, state, place):
+            results += _super_call(machine, owner[1], receiver, callee.name, tuple(values), after, place)
+        return results
+    if isinstance(callee, LambdaExpression) and callee.body is None:
+        return [(state, state.opaque())]
+    return None

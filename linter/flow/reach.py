@@ -1,0 +1,56 @@
+"""What unknown code can reach from what it is given."""
+
+from __future__ import annotations
+
+from .state import State
+from .values import (
+    Closure,
+    Instance,
+    Items,
+    Method,
+    Opaque,
+    Partial,
+    Ref,
+    Table,
+    Tensor,
+    Value,
+)
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+def unknown_call(state: State, values: tuple[Value, ...]) -> State:
+    """What an unknown function may do to what it is given and what it can reach from there."""
+    waiting = list(values)
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (Method, Partial)):
+            waiting.append(value.receiver if isinstance(value, Method) else value.callee)
+            continue
+        if isinstance(value, Closure) and value.receiver is not None:
+            waiting.append(value.receiver)
+            continue
+        if not isinstance(value, Ref) or value.number in seen:
+            continue
+        seen.add(value.number)
+        thing = state.thing(value)
+        if isinstance(thing, Tensor):
+            if thing.leaf and not thing.grad:
+                # It may have been given requires_grad, or been written with what requires it.
+                state.change(value, grad=frozenset((state.number(),)), leaf=None, unrecorded=())
+        elif isinstance(thing, Instance):
+            waiting += thing.attributes.values()
+            if thing.kind in ("object", "module"):
+                state.change(value, attributes={}, complete=False)
+        elif isinstance(thing, Opaque):
+            waiting += thing.attributes.values()
+            state.change(value, attributes={})
+        elif isinstance(thing, Items):
+            waiting += [*thing.values, *([thing.rest] if thing.rest is not None else [])]
+            if thing.kind == "[]":
+                state.heap[value.number] = Items(thing.kind, (), state.opaque())
+        elif isinstance(thing, Table):
+            waiting += [item for _, item in thing.pairs]
+            state.heap[value.number] = Table((), state.opaque())
+    return state

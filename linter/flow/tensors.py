@@ -1,0 +1,210 @@
+"""Methods, attributes and elements of tensors, and of what may be one."""
+
+from __future__ import annotations
+
+import re
+
+from guardfix import torch_ops
+
+from . import model_names, reach, torch_calls
+from .events import EventKind
+from .guards_entered import opened_by
+from .paths import Interpreter, Place, Results
+from .state import State
+from .values import (
+    NONE,
+    NOT_REQUIRED,
+    REQUIRED,
+    Closure,
+    Const,
+    Items,
+    Method,
+    Opaque,
+    Partial,
+    Ref,
+    Tensor,
+    Truth,
+    Value,
+)
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+def inference_truth(value: Value, state: State) -> Value:
+    known = torch_calls.is_inference(value, state)
+    return Const(known) if known is not None else Truth(("inference", value))
+
+
+def call_tensor_method(
+    machine: Interpreter,
+    ref: Ref,
+    thing: Tensor,
+    name: str,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+) -> Results:
+    if thing.open and not torch_ops.method(name) and name not in _TENSOR_METHODS:
+        # An object that a model gave back: `outputs.keys()`, `result.to_tuple()`.
+        return [(state, state.opaque(name))]
+    if torch_ops.only_tensors_have(name):
+        if not thing.shown or thing.open:
+            state.change(ref, shown=True, open=False)
+    if name == "backward":
+        done = torch_calls.differentiate(machine, ref, state, place, "backward")
+        return [(state, NONE)] if done else []
+    if name in ("requires_grad_", "set_requires_grad"):
+        flag = arguments[0] if arguments else dict(keywords).get("requires_grad", Const(True))
+        return [(state, ref)] if torch_calls.require_grad(machine, ref, flag, state, place, name) else []
+    if name == "is_inference":
+        return [(state, inference_truth(ref, state))]
+    if name == "set_" or name == "set_data":
+        done = torch_calls.set_data(machine, ref, arguments[0] if arguments else NONE, state, place)
+        return [(state, ref)] if done else []
+    if name in ("tolist", "item", "numpy"):
+        return [(state, state.opaque(name, tensor=False) if name != "item" else state.plain())]
+    if name in ("detach", "detach_"):
+        return [(state, detached(ref, state))]
+    if name in ("retain_grad", "register_hook"):
+        return [(state, state.plain())]
+    rows = torch_ops.method(name)
+    if not rows:
+        return [(state, state.opaque(name))]
+    return torch_calls.apply(machine, rows, (ref, *arguments), keywords, state, place, name, shown=thing.shown)
+
+
+_TENSOR_METHODS = frozenset(
+    "backward requires_grad_ is_inference set_ set_data tolist item numpy detach detach_".split()
+)
+
+
+def call_opaque_method(
+    machine: Interpreter,
+    ref: Ref,
+    thing: Opaque,
+    name: str,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    shown: str,
+) -> Results:
+    """A method of something unknown: a tensor's, a module's, or anyone's."""
+    if name in model_names.MODULE_ONLY and not thing.tensor:
+        state.change(ref, module=True)
+        return [(state, ref if name in ("eval", "train") else state.opaque(name))]
+    if name in ("backward", "manual_backward") and arguments and torch_calls.may_be_tensor(arguments[0], state):
+        if thing.tensor is not True and isinstance(state.thing(arguments[0]), Tensor):
+            # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
+            done = torch_calls.differentiate(machine, arguments[0], state, place, name)
+            return [(state, NONE)] if done else []
+    if name == "step" and re.search(r"(?:^|_|\.)(?:optim|optimizer|opt)\w*$", shown):
+        step_taken(machine, shown, state, place)
+        return [(state, state.plain())]
+    if name == "scale" and len(arguments) == 1 and isinstance(state.thing(arguments[0]), Tensor):
+        return [(state, arguments[0])]
+    is_tensor = thing.tensor is True
+    if not thing.module and (is_tensor or torch_ops.only_tensors_have(name)):
+        if name == "backward":
+            return [(state, NONE)]
+        if name == "requires_grad_":
+            truth = machine.truth(state, arguments[0] if arguments else Const(True))
+            grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
+            state.heap[ref.number] = Tensor(None, grad, True, name=thing.name)
+            return [(state, ref)]
+        if name in ("detach", "detach_"):
+            return [(state, detached(ref, state))]
+        if name == "is_inference":
+            return [(state, Truth(("inference", ref)))]
+        rows = torch_ops.method(name)
+        if rows:
+            state.change(ref, tensor=True)
+            return torch_calls.apply(machine, rows, (ref, *arguments), keywords, state, place, name)
+        return [(state, state.opaque(name))]
+    if name in ("item", "tolist", "numpy", "size", "dim", "numel", "keys", "strip", "lower", "format"):
+        return [(state, state.opaque(name, tensor=False))]
+    if name in ("to", "cuda", "cpu", "half", "float", "double") and thing.module:
+        return [(state, ref)]
+    dotted = f"{shown}.{name}" if shown else name
+    known = thing.attributes.get(name)
+    if isinstance(known, (Closure, Partial)):
+        return machine.call_value(known, arguments, keywords, state, place, dotted)
+    values = (*arguments, *(value for _, value in keywords))
+    model = (thing.module or model_names.is_model_name(shown)) and model_names.RUNS.match(name) is not None
+    if (model or model_names.is_model_name(dotted)) and values and state.modes.records is False:
+        reach.unknown_call(state, values)
+        made = model_names.model_result(machine, dotted, NOT_REQUIRED, state, place)
+        if name not in ("forward", "__call__") and not model_names.is_model_name(dotted):
+            state.change(made, shown=False)
+        return [(state, made)]
+    reach.unknown_call(state, (ref, *values))
+    return [(state, state.opaque(origin=dotted))]
+
+
+def tensor_attribute(ref: Ref, thing: Tensor, name: str, state: State, place: Place) -> Value:
+    if thing.open and name not in torch_ops.TENSOR_PROPERTIES and not torch_ops.method(name):
+        made = state.add(thing._replace(name=""))
+        return made
+    if name == "requires_grad":
+        if not thing.grad:
+            return Const(False)
+        return Const(True) if thing.grad == REQUIRED else Truth(("requires grad", ref))
+    return tensor_property(ref, name, state)
+
+
+def detached(ref: Ref, state: State) -> Ref:
+    """`detach()` and `.data`: of an inference tensor, outside the mode, one that has a counter."""
+    made = torch_calls.alias(state, ref, grad=NOT_REQUIRED)
+    state.change(made, counted=state.modes.inference is not True)
+    return made
+
+
+def tensor_property(ref: Ref, name: str, state: State) -> Value:
+    """What reading an attribute of a tensor gives."""
+    kind = torch_ops.TENSOR_PROPERTIES.get(name)
+    if name == "data":
+        return detached(ref, state)
+    if name == "grad":
+        return state.opaque("grad")
+    if kind in ("view", "alias"):
+        return torch_calls.alias(state, ref, view=True)
+    if torch_ops.method(name):
+        return Method(ref, name)
+    return state.plain()
+
+
+def tensor_element(
+    machine: Interpreter, ref: Ref, thing: Tensor, indices: tuple[Value, ...], state: State, place: Place
+) -> Value:
+    """`t[i]`: a view where only numbers, slices, None and dots index, a new tensor where a tensor does."""
+    if thing.open and any(isinstance(i, Const) and isinstance(i.value, str) for i in indices):
+        return state.add(thing._replace(name=""))
+    grad = thing.grad if state.modes.records is not False else NOT_REQUIRED
+    plain = True
+    for index in indices:
+        inner = state.thing(index)
+        if isinstance(inner, Tensor) or (isinstance(inner, Items) and inner.kind != "slice"):
+            return torch_calls.new_tensor(
+                state, place, "indexing", grad=grad, hazards=thing.hazards, presumed=thing.presumed, shown=thing.shown
+            )
+        if isinstance(inner, Opaque):
+            plain = False
+    made = torch_calls.alias(state, ref, grad=grad, view=True)
+    if not plain and thing.inference is not state.modes.inference:
+        state.change(made, inference=None)
+    return made
+
+
+def step_taken(machine: Interpreter, shown: str, state: State, place: Place) -> None:
+    """An optimizer's step: what it creates in inference mode are inference tensors."""
+    if state.modes.inference:
+        machine.report(
+            EventKind.BACKWARD_IN_INFERENCE,
+            state,
+            place,
+            variable=shown,
+            what="the state that it makes are inference tensors",
+            steps=(place.step(f"`{shown}.step` runs in inference mode"),),
+            guard=opened_by(state, "inference"),
+        )
