@@ -49,6 +49,10 @@ class Op(NamedTuple):
     """As `saves`, in some calls only."""
     saves_known: bool = True
     """False: neither a call nor a derivative formula shows what is saved."""
+    options: tuple[str, ...] = ()
+    """Optional arguments on which `saves` depends: it holds for calls that leave them at their default."""
+    copied: tuple[str, ...] = ()
+    """Saved arguments of which a copy is saved instead if they aren't contiguous."""
 
 
 class Layer(NamedTuple):
@@ -122,12 +126,14 @@ def _parsed(line: str) -> tuple[str, Op]:
         tuple(results.split()),
         tuple(word for word in written if word[0] != "~"),
         tuple(_pair(word) for word in pairs if word[0] != "~"),
-        True if "result" in words else None if "~result" in words else False,
+        True if "result" in words else None if "~result" in words or "?" in words else False,
         tuple(differentiable.split()),
         "+" in marks,
         tuple(word[1:] for word in written if word[0] == "~"),
         tuple(_pair(word[1:]) for word in pairs if word[0] == "~"),
         "?" not in words,
+        tuple(word[1:] for word in words if word[0] == "!"),
+        tuple(word[1:] for word in words if word[0] == "^"),
     )
     return marks, op
 
