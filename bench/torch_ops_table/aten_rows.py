@@ -7,7 +7,7 @@ from typing import Any
 
 import op_findings
 import torch
-from op_probe import Call, Impossible, Path, Sample, probe
+from op_probe import Call, Impossible, Path, Sample, probe, shown
 from op_rows import Parameter, Row
 from op_samples import Samples
 from own_samples import OWN, is_rare
@@ -92,13 +92,13 @@ def _fits(parameter: Parameter, value: Any) -> bool:
     return not isinstance(value, torch.Tensor)
 
 
-def _options(row: Row, arguments: dict[str, Any]) -> frozenset[str]:
+def _options(row: Row, arguments: dict[str, Any]) -> dict[str, str]:
     by_name = {parameter.name: parameter for parameter in row.parameters}
-    return frozenset(
-        name
+    return {
+        name: shown(value)
         for name, value in arguments.items()
         if by_name[name].optional and (isinstance(value, torch.Tensor) or not _is(value, by_name[name].default))
-    )
+    }
 
 
 def _is(value: Any, default: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -68,7 +69,7 @@ class _Run(NamedTuple):
 
 
 def layer_lines() -> Iterator[str]:
-    """A line for each layer: name, whether it can have parameters, what training and evaluation refuse, result."""
+    """A line for each layer: name, parameters and inplace, what training and evaluation refuse, result."""
     infos: dict[str, list[Any]] = {}
     for info in module_db:
         if info.module_cls.__module__.startswith("torch.nn.modules"):
@@ -84,8 +85,10 @@ def _line(name: str, runs: dict[bool, list[_Run]]) -> str:
     every = runs[True] + runs[False]
     results = {run.result for run in every} or {"other"}
     result = "other" if "other" in results else "maybe" if "shared" in results else "new"
-    parameters = "p" if any(run.parameters for run in every) else ""
-    return "\t".join((name, parameters, _refused(runs[True]), _refused(runs[False]), result))
+    marks = "p" if any(run.parameters for run in every) else ""
+    if "inplace" in inspect.signature(getattr(nn, name)).parameters:
+        marks += "i"
+    return "\t".join((name, marks, _refused(runs[True]), _refused(runs[False]), result))
 
 
 def _refused(runs: list[_Run]) -> str:

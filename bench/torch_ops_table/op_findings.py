@@ -118,7 +118,7 @@ def _saves(row: Row, calls: Sequence[Call]) -> None:
         {
             saved
             for call in calls
-            if call.strided and not call.options & options
+            if call.strided and not call.options.keys() & options
             for (saved, because), raised in call.saved.items()
             if not raised and (saved, because) in always
         }
@@ -132,15 +132,18 @@ def _explained(pair: tuple[str, str], calls: Sequence[Call]) -> set[str] | None:
     """The options without which the pair is always saved, if there are such; none: it is saved in every call."""
     raising = [call for call in calls if call.saved.get(pair)]
     missing = [call for call in calls if call.saved.get(pair) is False]
-    options: set[str] = set()
-    while left := [call for call in missing if not call.options & options]:
+    innocent = {option for call in raising for option in call.options.items()}
+    options = {name for call in missing for name, value in call.options.items() if (name, value) not in innocent}
+    while left := [call for call in missing if not call.options.keys() & options]:
+        # Each of their options is seen in a call that saves: take the one that explains most.
         candidates = {option for call in left for option in call.options}
         if not candidates:
             return None
 
         def worth(option: str, left: Sequence[Call] = left) -> tuple[int, str]:
-            covered = sum(option in call.options for call in left)
-            return covered - sum(option in call.options for call in raising), option
+            return sum(option in call.options for call in left) - sum(
+                option in call.options for call in raising
+            ), option
 
         options.add(max(candidates, key=worth))
-    return options if any(not call.options & options for call in raising) else None
+    return options if any(not call.options.keys() & options for call in raising) else None

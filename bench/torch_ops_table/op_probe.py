@@ -26,12 +26,17 @@ class Sample(NamedTuple):
     """Its tensors aren't contiguous: many ops then save a copy, which says nothing about other calls."""
 
 
+def shown(value: Any) -> str:
+    """An option's value; two tensors make no difference."""
+    return "tensor" if isinstance(value, torch.Tensor) else repr(value)
+
+
 @dataclass
 class Call:
     """What one call showed, by the names of the arguments."""
 
-    options: frozenset[str] = frozenset()
-    """Optional arguments that differ from their default."""
+    options: dict[str, str] = field(default_factory=dict)
+    """Optional arguments that differ from their default, and what they are."""
     strided: bool = False
     results: list[str] = field(default_factory=list)
     """What each result was; "(" or "[" is first for a tuple or a list."""

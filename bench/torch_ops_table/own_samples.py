@@ -349,7 +349,7 @@ ONLY_OWN = {path for path in OWN if path.startswith("Tensor.__r")} - {"Tensor.__
 
 def is_rare(name: str, sample: Sample) -> bool:
     """A call that saves otherwise than the usual ones do, and that few programs make."""
-    sizes = [one.dim() for one in sample.args if isinstance(one, torch.Tensor)]
+    sizes: list[int] = [one.dim() for one in sample.args if isinstance(one, torch.Tensor)]
     if name in {"matmul", "linalg_matmul"}:
         return sizes[0] < 3 and sizes[1] > 2  # one matrix times a batch copies the batch
     return name == "scaled_dot_product_attention" and {*sizes} != {4}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import op_findings
 import torch
-from op_probe import Call, Impossible, Path, Sample, probe
+from op_probe import Call, Impossible, Path, Sample, probe, shown
 from op_rows import Parameter, Row
 from own_samples import OWN
 
@@ -136,7 +136,7 @@ def _row(path: str, overload: str, function: Callable[..., Any], samples: Sequen
         except Impossible:
             continue
         given = [*zip(positions, sample.args, strict=True), *sample.kwargs.items()]
-        call.options = frozenset(_options(given, declared))
+        call.options = dict(_options(given, declared))
         calls.append(call)
         for name, value in given:
             values.setdefault(name, []).append(value)
@@ -154,14 +154,14 @@ def _row(path: str, overload: str, function: Callable[..., Any], samples: Sequen
     return row
 
 
-def _options(given: Sequence[tuple[str, Any]], declared: Sequence[_Declared]) -> Iterator[str]:
+def _options(given: Sequence[tuple[str, Any]], declared: Sequence[_Declared]) -> Iterator[tuple[str, str]]:
     by_name = {parameter.name: parameter for parameter in declared}
     for name, value in given:
         parameter = by_name.get(name)
         if parameter is None or not parameter.optional:
             continue
         if isinstance(value, torch.Tensor) or type(value) is not type(parameter.default) or value != parameter.default:
-            yield name
+            yield name, shown(value)
 
 
 def _named(position: int, declared: Sequence[_Declared]) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 _KINDS = {"t": "tensor", "l": "tensors", "n": "number", "o": "other"}
 
 
-class Argument(NamedTuple):
+class OpArgument(NamedTuple):
     """One argument of an op."""
 
     name: str
@@ -28,7 +28,7 @@ class Op(NamedTuple):
     name: str
     """The name below aten, or of what exists in Python only, its path: `nn.functional.kl_div`, `Tensor.float`."""
     overload: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[OpArgument, ...]
     results: tuple[str, ...]
     """For each result: `new`, `view:NAME` (always of that argument), `alias:NAME` (always the argument itself),
     `maybe:NAME` (new, a view or the argument itself), `tensors` and `views:NAME` (a list), `number`, `none`, `other`.
@@ -66,6 +66,8 @@ class Layer(NamedTuple):
     """The same in evaluation mode."""
     result: str
     """`new`, `maybe` (may hand its argument back) or `other`."""
+    inplace: bool = False
+    """Made with `inplace=True`, it writes its argument and hands it back; `result` is without that."""
 
 
 class _Table(NamedTuple):
@@ -99,12 +101,12 @@ def table() -> _Table:
 
 
 def _pairs(section: str) -> dict[str, str]:
-    return dict([line.split("\t", 1) for line in section.split("\n")])  # type: ignore[misc]
+    return {name: rest for name, _, rest in (line.partition("\t") for line in section.split("\n"))}
 
 
-def _argument(text: str) -> Argument:
+def _argument(text: str) -> OpArgument:
     name, _, rest = text.lstrip("*").partition("/")
-    return Argument(name, _KINDS[rest[0]], "?" in rest, text.startswith("*"), "+" in rest)
+    return OpArgument(name, _KINDS[rest[0]], "?" in rest, text.startswith("*"), "+" in rest)
 
 
 def _pair(text: str) -> tuple[str, str]:
