@@ -17,8 +17,8 @@ from .op_lookup import (
     only_tensors_have,
     operator,
 )
+from .op_table import ArgumentOfOp as Argument
 from .op_table import Layer, Op
-from .op_table import OpArgument as Argument
 
 __all__ = [
     "TENSOR_PROPERTIES",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 _KINDS = {"t": "tensor", "l": "tensors", "n": "number", "o": "other"}
 
 
-class OpArgument(NamedTuple):
+class ArgumentOfOp(NamedTuple):
     """One argument of an op."""
 
     name: str
@@ -28,7 +28,7 @@ class Op(NamedTuple):
     name: str
     """The name below aten, or of what exists in Python only, its path: `nn.functional.kl_div`, `Tensor.float`."""
     overload: str
-    arguments: tuple[OpArgument, ...]
+    arguments: tuple[ArgumentOfOp, ...]
     results: tuple[str, ...]
     """For each result: `new`, `view:NAME` (always of that argument), `alias:NAME` (always the argument itself),
     `maybe:NAME` (new, a view or the argument itself), `tensors` and `views:NAME` (a list), `number`, `none`, `other`.
@@ -104,9 +104,9 @@ def _pairs(section: str) -> dict[str, str]:
     return {name: rest for name, _, rest in (line.partition("\t") for line in section.split("\n"))}
 
 
-def _argument(text: str) -> OpArgument:
+def _argument(text: str) -> ArgumentOfOp:
     name, _, rest = text.lstrip("*").partition("/")
-    return OpArgument(name, _KINDS[rest[0]], "?" in rest, text.startswith("*"), "+" in rest)
+    return ArgumentOfOp(name, _KINDS[rest[0]], "?" in rest, text.startswith("*"), "+" in rest)
 
 
 def _pair(text: str) -> tuple[str, str]:
