@@ -80,7 +80,7 @@ thorough: ## what takes too long for every change: each header by itself, other 
 	$(PYTEST) -m 'thorough and not oracle'
 
 # Programs compiled against libtorch take 13 minutes of processor time, and 1.5 GB for the precompiled headers.
-oracle: ## the shim against PyTorch itself, which is installed for it
+oracle: ## the shim and the table of ops against PyTorch itself, which is installed for it
 	$(RUN)python -m pip install --quiet --editable '.[oracle]'
 	$(PYTEST) -m oracle --ignore=tests/guardfix/verify --ignore=tests/runtime_shim/cpp
 	$(PYTEST) -n2 -m oracle tests/guardfix/verify tests/runtime_shim/cpp

@@ -7,26 +7,53 @@ from typing import Any
 
 import op_findings
 import torch
-from op_probe import Path, Probe, Sample, Seen
+from op_probe import Call, Impossible, Path, Sample, probe, shown
 from op_rows import Parameter, Row
 from op_samples import Samples
-from own_samples import OWN
+from own_samples import OWN, is_rare
 
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+_MOST = 16
 
 
-def _fits(parameter: Parameter, value: Any) -> bool:
-    if value is None:
-        return parameter.optional
-    if parameter.kind == "tensor":
-        return isinstance(value, torch.Tensor)
-    if parameter.kind == "tensors":
-        return isinstance(value, (list, tuple)) and all(
-            item is None or isinstance(item, torch.Tensor) for item in value
-        )
-    if parameter.kind == "number":
-        return isinstance(value, (bool, int, float, complex))
-    return not isinstance(value, torch.Tensor)
+def probe_row(row: Row, samples: Samples) -> list[str]:
+    """Calls the row's op, and writes into the row what was seen; the differences, or why no call was possible."""
+    packet = getattr(torch.ops.aten, row.name)
+    function = getattr(packet, row.overload or "default")
+    is_out = any(parameter.keyword_only and f"alias:{parameter.name}" in row.results for parameter in row.parameters)
+    calls: list[Call] = []
+    failed: list[str] = []
+    for bound, strided in _samples(row, samples):
+        arguments = _with_outputs(row, packet, bound) if is_out else bound
+        if arguments is None or (is_out and strided):
+            continue
+        try:
+            call = probe(function, Sample((), arguments, strided), _name_of)
+        except Impossible as impossible:
+            failed.append(str(impossible))
+            if len(failed) == 2 * _MOST:
+                break
+            continue
+        call.options = _options(row, arguments)
+        calls.append(call)
+        if len(calls) == (4 if is_out else _MOST):
+            break
+    if not calls:
+        return [f"{row.name}.{row.overload}: {failed[0].splitlines()[0]}"] if failed else []
+    return op_findings.apply(row, calls, declared=True)
+
+
+def _name_of(path: Path) -> str:
+    return str(path[0])
+
+
+def _samples(row: Row, samples: Samples) -> Iterator[tuple[dict[str, Any], bool]]:
+    for sample in (*OWN.get(row.name, ()), *samples.of(row.name)):
+        if is_rare(row.name, sample):
+            continue
+        bound = _bound(row, sample)
+        if bound is not None:
+            yield bound, sample.strided
 
 
 def _bound(row: Row, sample: Sample) -> dict[str, Any] | None:
@@ -51,53 +78,43 @@ def _bound(row: Row, sample: Sample) -> dict[str, Any] | None:
     return bound
 
 
-def _callable(row: Row) -> Any:
-    packet = getattr(torch.ops.aten, row.name)
-    return packet, getattr(packet, row.overload or "default")
+def _fits(parameter: Parameter, value: Any) -> bool:
+    if value is None:
+        return parameter.optional
+    if parameter.kind == "tensor":
+        return isinstance(value, torch.Tensor)
+    if parameter.kind == "tensors":
+        return isinstance(value, (list, tuple)) and all(
+            item is None or isinstance(item, torch.Tensor) for item in value
+        )
+    if parameter.kind == "number":
+        return isinstance(value, (bool, int, float, complex))
+    return not isinstance(value, torch.Tensor)
+
+
+def _options(row: Row, arguments: dict[str, Any]) -> dict[str, str]:
+    by_name = {parameter.name: parameter for parameter in row.parameters}
+    return {
+        name: shown(value)
+        for name, value in arguments.items()
+        if by_name[name].optional and (isinstance(value, torch.Tensor) or not _is(value, by_name[name].default))
+    }
+
+
+def _is(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
 
 
 def _with_outputs(row: Row, packet: Any, bound: dict[str, Any]) -> dict[str, Any] | None:
     """For `out=`, tensors like those that the op gives without it."""
-    outputs = [result.partition(":")[2] for result in row.results]
+    outputs = [parameter.name for parameter in row.parameters if f"alias:{parameter.name}" in row.results]
     if any(bound.get(name) is not None for name in outputs):
         return bound
     try:
         made = packet(**bound)
     except Exception:
         return None
-    tensors = [made] if isinstance(made, torch.Tensor) else list(made)
+    tensors = [made] if isinstance(made, torch.Tensor) else list(made) if isinstance(made, tuple) else []
     if len(tensors) != len(outputs) or not all(isinstance(one, torch.Tensor) for one in tensors):
         return None
     return {**bound, **{name: torch.empty_like(one) for name, one in zip(outputs, tensors, strict=True)}}
-
-
-def _samples(row: Row, samples: Samples) -> Iterator[dict[str, Any]]:
-    for sample in (*OWN.get(row.name, ()), *samples.of(row.name)):
-        bound = _bound(row, sample)
-        if bound is not None:
-            yield bound
-
-
-def _name_of(path: Path) -> str:
-    return str(path[1])
-
-
-def probe_row(row: Row, samples: Samples, most: int) -> list[str]:
-    """Calls the row's op, and writes into the row what was seen."""
-    packet, function = _callable(row)
-    seen = Seen()
-    is_out = any(parameter.keyword_only and f"alias:{parameter.name}" in row.results for parameter in row.parameters)
-    tried = 0
-    for bound in _samples(row, samples):
-        if tried >= most:
-            break
-        arguments = _with_outputs(row, packet, bound) if is_out else bound
-        if arguments is None:
-            continue
-        if Probe(function, Sample((), arguments), _name_of, seen).run():
-            tried += 1
-        elif len(seen.failed) > 3 * most:
-            break
-    if not seen.results:
-        return [f"{row.name}.{row.overload}: {seen.failed[0]}"] if seen.failed else []
-    return op_findings.apply(row, seen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,13 +21,16 @@ _TAGS = str(_PACKAGED / "ATen/native/tags.yaml")
 _DERIVATIVES = str(_PACKAGED / "autograd/derivatives.yaml")
 
 _INTERNAL = re.compile(
-    r"""_(?!_) | quantized_ | quantize_per | fake_quantize | q_(?:scale|zero|per) | mkldnn_ | miopen_ | cudnn_ | fbgemm_
-    | sym_ | int_repr | dequantize | (?:to_)?mkldnn | is_mkldnn | .*_backward(?:_|$) | .*backward_(?:input|weight|reduce)
-    | .*_jvp$ | .*_copy$ | nested_to_padded | sparse_(?!mask|resize|dim|sampled) | .*_(?:batch_rule|symint)$ | slow_conv
-    | conv_depthwise3d | thnn_ | _thnn | convolution_overrideable | batch_norm_(?:stats|elemt|gather|update) | (?:c|cr)ol_indices
-    | rowwise_prune | choose_qparams | record_stream | cufft_ | retains_grad$ | lift(?:_fresh)?$ | resize_as_sparse
-    | sspaddmm | hspmm | rename | align_ | refine_names | to_padded_tensor | values$ | indices$ | coalesce | is_coalesced
-    | is_vulkan | is_neg$ | binary_cross_entropy_with_logits_  | embedding_renorm_? | native_group_norm_ | ccol_ | row_ind
+    r"""_(?!_) | quantized_ | quantize_per | fake_quantize | q_(?:scale|zero|per) | qscheme | mkldnn_ | miopen_ | cudnn_
+    | fbgemm_ | sym_ | int_repr | dequantize | (?:to_)?mkldnn | is_mkldnn | .*_backward(?:_|$) | .*_jvp$ | .*_copy$
+    | .*backward_(?:input|weight|reduce) | nested_to_padded | sparse_(?!mask|resize|dim|sampled) | slow_conv | .*thnn_
+    | .*_(?:batch_rule|symint)$ | conv_depthwise3d | convolution_overrideable | batch_norm_(?:stats|elemt|gather|update)
+    | (?:c|cr)ol_indices | rowwise_prune | choose_qparams | record_stream | cufft_ | retains_grad$ | lift(?:_fresh)?$
+    | resize_as_sparse | sspaddmm | hspmm | smm | rename | align_ | refine_names | to_padded_tensor | values$
+    | indices$ | coalesce | is_coalesced | is_vulkan | is_neg$ | embedding_renorm | native_group_norm_ | ccol_ | row_ind
+    | crow_
+    | native_norm | empty_quantized | fused_moving_avg | copy_sparse_to_sparse | sparse_resize | slice_inverse
+    | from_file | linalg__powsum | is_distributed | (?:un)?flatten_dense | can_cast | promote_types
     """,
     re.VERBOSE,
 )
@@ -62,9 +66,26 @@ def _parameters(function: Any) -> tuple[Parameter, ...]:
             _kind(argument.type),
             optional=argument.default is not None or str(argument.type).endswith("?"),
             keyword_only=argument.name in keyword_only,
+            default=_value(argument.default),
+            variadic=Variant.method in function.variants
+            and len(declared.flat_positional) == 2
+            and argument is declared.flat_positional[1]
+            and str(argument.type) in {"int[]", "SymInt[]"},  # `x.view(2, 3)`
         )
         for argument in declared.flat_all
     )
+
+
+def _value(default: str | None) -> Any:
+    """A default as Python has it."""
+    if default is None:
+        return None
+    if default == "Mean":
+        return 1
+    try:
+        return ast.literal_eval(default.replace("=", ""))
+    except (SyntaxError, ValueError):
+        return default
 
 
 def _saves(row: Row, info: Any) -> None:
@@ -75,7 +96,7 @@ def _saves(row: Row, info: Any) -> None:
     result = False
     for derivative in info.derivatives:
         for saved in derivative.saved_inputs:
-            # "self_scalar_type" and the like are attributes of an argument; an in-place op saves a copy of what it writes.
+            # "self_scalar_type" and the like only describe an argument; what is written is copied before.
             if kinds.get(saved.nctype.name, "").startswith("tensor") and saved.nctype.name not in in_place:
                 pairs.update((saved.nctype.name, because) for because in derivative.var_names)
         result = result or any("Tensor" in str(saved.nctype.type) for saved in derivative.saved_outputs)

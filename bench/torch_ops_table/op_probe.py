@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
 
 Path = tuple[Any, ...]
-"""Where a tensor lies in the arguments: position or keyword, then the index in a list."""
+"""Where a tensor lies: position or keyword, then the index in a list."""
 
-_SAVED = "Inference tensors cannot be saved for backward"
-_WRITTEN = "Inplace update to inference tensor outside InferenceMode"
-_MOST_OF_A_LIST = 3
+SAVED = "Inference tensors cannot be saved for backward"
+WRITTEN = "Inplace update to inference tensor outside InferenceMode"
 
 
 class Sample(NamedTuple):
@@ -23,13 +22,172 @@ class Sample(NamedTuple):
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    strided: bool = False
+    """Its tensors aren't contiguous: many ops then save a copy, which says nothing about other calls."""
+
+
+def shown(value: Any) -> str:
+    """An option's value; two tensors make no difference."""
+    return "tensor" if isinstance(value, torch.Tensor) else repr(value)
+
+
+@dataclass
+class Call:
+    """What one call showed, by the names of the arguments."""
+
+    options: dict[str, str] = field(default_factory=dict)
+    """Optional arguments that differ from their default, and what they are."""
+    strided: bool = False
+    results: list[str] = field(default_factory=list)
+    """What each result was; "(" or "[" is first for a tuple or a list."""
+    given: set[str] = field(default_factory=set)
+    """Arguments that were tensors."""
+    written: set[str] = field(default_factory=set)
+    """Arguments that were written, and refused when they were inference tensors."""
+    saved: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """(saved, because), where a gradient was recorded."""
+    saved_results: list[bool] = field(default_factory=list)
+    differentiable: set[str] = field(default_factory=set)
+
+
+class Impossible(Exception):
+    """The call fails even with normal tensors."""
+
+
+def probe(function: Callable[..., Any], sample: Sample, name_of: Callable[[Path], str]) -> Call:
+    """Repeats one call with other tensors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _Probe(function, sample, name_of).run()
+
+
+class _Probe:
+    def __init__(self, function: Callable[..., Any], sample: Sample, name_of: Callable[[Path], str]) -> None:
+        self.function = function
+        self.sample = sample
+        self.seen = Call(strided=sample.strided)
+        found = [*_tensors((*sample.args, sample.kwargs))]
+        # Positions begin a path as they are; the keywords come after them, and begin with their name.
+        self.paths = [path[1:] if path[0] == len(sample.args) else path for path, _ in found]
+        self.tensors = [tensor for _, tensor in found]
+        self.names = [name_of(path) for path in self.paths]
+        self.written: set[int] = set()
+
+    def run(self) -> Call:
+        try:
+            result, arguments, versions = self._call()
+        except Exception as error:
+            raise Impossible(f"{type(error).__name__}: {error}") from None
+        self.seen.given = {*self.names}
+        self.written = {
+            place
+            for place, argument in enumerate(arguments)
+            if not argument.is_inference() and argument._version != versions[place]
+        }
+        self.seen.written = {self.names[place] for place in self.written if self._refused(WRITTEN, place)}
+        if isinstance(result, (list, tuple)) and not isinstance(result, torch.Size):
+            self.seen.results.append("(" if isinstance(result, tuple) else "[")
+        results = _flat(result)
+        self.seen.results += [self._relation(one, position, arguments) for position, one in enumerate(results)]
+        if self.written or any(isinstance(one, torch.Tensor) for one in results):
+            for because, tensor in enumerate(self.tensors):
+                if tensor.is_floating_point() or tensor.is_complex():
+                    self._gradient(because)
+        return self.seen
+
+    def _call(self, inference: int | None = None, grad: int | None = None) -> tuple[Any, list[torch.Tensor], list[int]]:
+        made: dict[int, torch.Tensor] = {}
+        for place, tensor in enumerate(self.tensors):
+            made[id(tensor)] = _made(tensor, place == inference, place == grad, leaf=not self.written)
+        args, kwargs = _replaced((self.sample.args, self.sample.kwargs), made)
+        arguments = [made[id(tensor)] for tensor in self.tensors]
+        versions = [-1 if argument.is_inference() else argument._version for argument in arguments]
+        self.history = arguments[grad].grad_fn if grad is not None else None
+        torch.manual_seed(0)
+        return self.function(*args, **kwargs), arguments, versions
+
+    def _refused(self, message: str, inference: int, grad: int | None = None) -> bool:
+        """Whether the call raises this with an inference tensor at a place."""
+        try:
+            self._call(inference, grad)
+        except Exception as error:
+            return message in str(error)
+        return False
+
+    def _relation(self, one: Any, position: int, arguments: list[torch.Tensor]) -> str:
+        if isinstance(one, torch.Tensor):
+            for place, argument in enumerate(arguments):
+                if one is argument:
+                    return f"alias:{self.names[place]}"
+            for place, argument in enumerate(arguments):
+                if _storage(one) == _storage(argument):
+                    kind = "view" if self._stays_inference(place, position) else "maybe"
+                    return f"{kind}:{self.names[place]}"
+            return "new"
+        if one is None:
+            return "none"
+        return "number" if isinstance(one, (bool, int, float, complex)) else "other"
+
+    def _stays_inference(self, place: int, position: int) -> bool:
+        """Whether a result that shares memory with an argument is an inference tensor if that is one."""
+        try:
+            result, _, _ = self._call(inference=place)
+        except Exception:
+            return True
+        return bool(_flat(result)[position].is_inference())
+
+    def _gradient(self, because: int) -> None:
+        """What is saved because one argument requires grad."""
+        packed: list[int] = []
+        kept: list[torch.Tensor] = []  # the address of a freed storage may be taken again
+
+        def pack(saved: torch.Tensor) -> torch.Tensor:
+            packed.append(_storage(saved))
+            kept.append(saved)
+            return saved
+
+        try:
+            with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved):
+                result, arguments, _ = self._call(grad=because)
+        except Exception:
+            return  # no derivative, or one that this argument can't have
+        tensors = [one for one in _flat(result) if isinstance(one, torch.Tensor)]
+        tensors = tensors or [arguments[place] for place in sorted(self.written)]  # `x[i] = y` has no result
+        if not any(self._records(one) for one in tensors):
+            return
+        name = self.names[because]
+        if self._records(tensors[0]):
+            self.seen.differentiable.add(name)
+        elsewhere = {_storage(argument) for place, argument in enumerate(arguments) if place not in self.written}
+        self.seen.saved_results.append(_storage(tensors[0]) in {*packed} - elsewhere)
+        # An inference tensor that requires grad records nothing by itself, so what an argument saves of itself is
+        # read from what autograd packs.
+        saves_itself = because not in self.written and _storage(arguments[because]) in packed
+        alone = self.names.count(name) == 1
+        if alone:
+            self._note(name, name, saves_itself)
+        for place, saved in enumerate(self.names):
+            if place != because and (alone or saved != name or self.names.count(name) == 2):
+                self._note(saved, name, place not in self.written and self._refused(SAVED, place, because))
+
+    def _records(self, one: torch.Tensor) -> bool:
+        """Whether a result has a history; what was written in place had one before."""
+        if not one.requires_grad or "NotImplemented" in type(one.grad_fn).__name__:
+            return False
+        return self.history is None or one.grad_fn is not self.history
+
+    def _note(self, saved: str, because: str, raised: bool) -> None:
+        pair = saved, because
+        known = self.seen.saved.get(pair, saved == because)
+        # Of a list that is saved because of another argument, one tensor is enough; of two in a list, each counts.
+        self.seen.saved[pair] = (known and raised) if saved == because else (known or raised)
 
 
 def _tensors(value: Any, path: Path = ()) -> Iterator[tuple[Path, torch.Tensor]]:
     if isinstance(value, torch.Tensor):
         yield path, value
     elif isinstance(value, (list, tuple)):
-        for place, item in enumerate(value[:_MOST_OF_A_LIST] if path else value):
+        for place, item in enumerate(value):
             yield from _tensors(item, (*path, place))
     elif isinstance(value, dict):
         for key, item in value.items():
@@ -38,23 +196,22 @@ def _tensors(value: Any, path: Path = ()) -> Iterator[tuple[Path, torch.Tensor]]
 
 def _replaced(value: Any, made: dict[int, torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
-        return made[id(value)] if id(value) in made else _made(value)
+        return made[id(value)]
     if type(value) in (list, tuple):
         return type(value)(_replaced(item, made) for item in value)
     if isinstance(value, dict):
         return {key: _replaced(item, made) for key, item in value.items()}
-    return copy.copy(value) if isinstance(value, slice) else value
+    return copy.copy(value) if isinstance(value, bytearray) else value
 
 
-def _made(like: torch.Tensor, inference: bool = False, grad: bool = False, leaf: bool = True) -> torch.Tensor:
-    """A tensor of its own storage, laid out as `like` is; one that is to be written in place can't be a leaf."""
+def _made(like: torch.Tensor, inference: bool, grad: bool, leaf: bool) -> torch.Tensor:
+    """A tensor of its own storage, laid out as `like` is. What is written in place can't be a leaf."""
     with torch.inference_mode(inference), torch.no_grad():
         if like.layout != torch.strided:
             made = like.detach().clone()
         else:
-            storage = like.untyped_storage().clone()
             made = torch.empty(0, dtype=like.dtype)
-            made.set_(storage, like.storage_offset(), like.size(), like.stride())
+            made.set_(like.untyped_storage().clone(), like.storage_offset(), like.size(), like.stride())
             if like.is_conj():
                 made = made.conj()
             if like.is_neg():
@@ -68,174 +225,10 @@ def _made(like: torch.Tensor, inference: bool = False, grad: bool = False, leaf:
 
 
 def _storage(of: torch.Tensor) -> int:
-    return of.untyped_storage()._cdata if of.layout == torch.strided else id(of)
+    return int(of.untyped_storage()._cdata) if of.layout == torch.strided else id(of)
 
 
 def _flat(result: Any) -> list[Any]:
     if isinstance(result, torch.Tensor) or not isinstance(result, (list, tuple)):
         return [result]
     return [item for part in result for item in _flat(part)]
-
-
-@dataclass
-class Seen:
-    """What many calls of one function showed, by the names of its arguments."""
-
-    results: list[list[str]] = field(default_factory=list)
-    """For each call, what each result was."""
-    calls: dict[str, int] = field(default_factory=dict)
-    """How often an argument was given as a tensor."""
-    written: dict[str, int] = field(default_factory=dict)
-    refused_writes: set[str] = field(default_factory=set)
-    saved: dict[tuple[str, str], list[bool]] = field(default_factory=dict)
-    saved_results: list[bool] = field(default_factory=list)
-    differentiable: set[str] = field(default_factory=set)
-    failed: list[str] = field(default_factory=list)
-    kinds: dict[str, set[str]] = field(default_factory=dict)
-    other_messages: set[str] = field(default_factory=set)
-
-
-class Probe:
-    """One call of one function, repeated with other tensors."""
-
-    def __init__(
-        self, function: Callable[..., Any], sample: Sample, name_of: Callable[[Path], str], seen: Seen
-    ) -> None:
-        self.function = function
-        self.sample = sample
-        self.seen = seen
-        self.leaves = [
-            (name_of(path), tensor) for path, tensor in _tensors((*sample.args, sample.kwargs))
-        ]  # the keywords come last: their paths begin with a number, then the keyword
-
-    def _call(
-        self, inference: Sequence[int] = (), grad: Sequence[int] = (), leaf: bool = True
-    ) -> tuple[Any, list[torch.Tensor]]:
-        made: dict[int, torch.Tensor] = {}
-        for place, (_, tensor) in enumerate(self.leaves):
-            made[id(tensor)] = _made(tensor, place in inference, place in grad, leaf)
-        args, kwargs = _replaced((self.sample.args, self.sample.kwargs), made)
-        arguments = [made[id(tensor)] for _, tensor in self.leaves]
-        self.versions = [None if made_one.is_inference() else made_one._version for made_one in arguments]
-        torch.manual_seed(0)
-        return self.function(*args, **kwargs), arguments
-
-    def run(self) -> bool:
-        """Whether the call is possible at all."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._plain()
-                self._gradients()
-        except _Impossible as impossible:
-            self.seen.failed.append(str(impossible))
-            return False
-        return True
-
-    def _plain(self) -> None:
-        """Results and writes."""
-        try:
-            result, arguments = self._call()
-        except Exception as error:
-            raise _Impossible(f"{type(error).__name__}: {error}") from None
-        seen = self.seen
-        by_storage: dict[int, int] = {}
-        for place, argument in enumerate(arguments):
-            by_storage.setdefault(_storage(argument), place)
-            name = self.leaves[place][0]
-            seen.calls[name] = seen.calls.get(name, 0) + 1
-            if argument._version != self.versions[place]:
-                seen.written[name] = seen.written.get(name, 0) + 1
-        self.relations: list[str] = []
-        for one in _flat(result):
-            self.relations.append(self._relation(one, arguments, by_storage))
-        if isinstance(result, (list, tuple)) and not isinstance(result, torch.Size):
-            several = ["(", *self.relations] if isinstance(result, tuple) else ["[", *self.relations]
-            seen.results.append(several)
-        else:
-            seen.results.append(self.relations)
-        self.tensors = [one for one in _flat(result) if isinstance(one, torch.Tensor)]
-        self.written = {place for place, argument in enumerate(arguments) if argument._version != self.versions[place]}
-        for place in self.written:
-            name = self.leaves[place][0]
-            try:
-                self._call(inference=[place])
-            except Exception as error:
-                if _WRITTEN in str(error):
-                    seen.refused_writes.add(name)
-                else:
-                    seen.other_messages.add(str(error)[:120])
-
-    def _relation(self, one: Any, arguments: list[torch.Tensor], by_storage: dict[int, int]) -> str:
-        if isinstance(one, torch.Tensor):
-            for place, argument in enumerate(arguments):
-                if one is argument:
-                    return f"alias:{self.leaves[place][0]}"
-            shared = by_storage.get(_storage(one))
-            return "new" if shared is None else f"view:{self.leaves[shared][0]}"
-        if one is None:
-            return "none"
-        return "number" if isinstance(one, (bool, int, float, complex)) else "other"
-
-    def _gradients(self) -> None:
-        if not self.tensors:
-            return
-        for because, (name, tensor) in enumerate(self.leaves):
-            if tensor.is_floating_point() or tensor.is_complex():
-                self._gradient(because, name)
-
-    def _gradient(self, because: int, name: str) -> None:
-        seen = self.seen
-        packed: list[int] = []
-        kept: list[torch.Tensor] = []  # a freed storage's address may be taken again
-
-        def pack(saved: torch.Tensor) -> torch.Tensor:
-            packed.append(_storage(saved))
-            kept.append(saved)
-            return saved
-
-        leaf = not self.written
-        try:
-            with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved):
-                result, arguments = self._call(grad=[because], leaf=leaf)
-        except Exception as error:
-            seen.other_messages.add(str(error)[:120])
-            return
-        tensors = [one for one in _flat(result) if isinstance(one, torch.Tensor)]
-        recorded = [one for one in tensors if one.requires_grad and _differentiates(one)]
-        if not recorded:
-            return
-        if tensors[0].requires_grad and _differentiates(tensors[0]):
-            seen.differentiable.add(name)
-        elsewhere = {_storage(argument) for place, argument in enumerate(arguments) if place not in self.written}
-        results = {_storage(one) for one in tensors} - elsewhere
-        seen.saved_results.append(any(storage in results for storage in packed))
-        by_name: dict[str, bool] = {}
-        for place, (saved, _) in enumerate(self.leaves):
-            if place == because:
-                raised = place not in self.written and _storage(arguments[place]) in packed
-            else:
-                raised = self._raises(place, because, leaf)
-            by_name[saved] = by_name.get(saved, False) or raised
-        for saved, raised in by_name.items():
-            seen.saved.setdefault((saved, name), []).append(raised)
-
-    def _raises(self, place: int, because: int, leaf: bool) -> bool:
-        """Whether an inference tensor at `place` can't be saved where `because` requires grad."""
-        if place in self.written:
-            return False
-        try:
-            self._call(inference=[place], grad=[because], leaf=leaf)
-        except Exception as error:
-            if _SAVED in str(error):
-                return True
-            self.seen.other_messages.add(str(error)[:120])
-        return False
-
-
-def _differentiates(one: torch.Tensor) -> bool:
-    return one.grad_fn is None or "NotImplemented" not in type(one.grad_fn).__name__
-
-
-class _Impossible(Exception):
-    """The call fails even with normal tensors."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from op_probe import Sample
 from torch.testing._internal.common_methods_invocations import op_db
 
-MOST = 10
-"""Samples of an op that are taken, spread over all that it has."""
+_MOST = 16
+"""Samples of an op that are taken, first those that differ most."""
 
-_DTYPES = (torch.float32, torch.complex64, torch.int64, torch.bool)
+_DTYPES = (torch.float32, torch.float64, torch.complex64, torch.int64, torch.bool)
 
 
 def _small(sample: Sample) -> bool:
@@ -37,24 +39,45 @@ def _laid_out(value: Any) -> bool:
 
 def _of(info: Any) -> Iterator[Sample]:
     dtypes = info.supported_dtypes("cpu")
-    dtype = next((dtype for dtype in (torch.float32, torch.float64, *_DTYPES) if dtype in dtypes), None)
+    dtype = next((dtype for dtype in _DTYPES if dtype in dtypes), None)
     if dtype is None:
         return
     torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = []
-        for sample in info.sample_inputs("cpu", dtype, requires_grad=False):
-            found.append(sample)
-            if len(found) >= 200:
-                break
-        usable = [sample for sample in found if _small(Sample((sample.input, *sample.args), dict(sample.kwargs)))]
-        step = max(1, -(-len(usable) // MOST))
-        for place, sample in enumerate(usable[::step]):
-            yield Sample((sample.input, *sample.args), dict(sample.kwargs))
+        made = itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), 200)
+        usable = [
+            (sample, whole)
+            for sample in made
+            if _small(whole := Sample((sample.input, *sample.args), dict(sample.kwargs)))
+        ]
+        for place, (sample, whole) in enumerate(_varied(usable)[:_MOST]):
+            yield whole
             if place < 2 and _laid_out(sample.input):
                 apart = sample.noncontiguous()
-                yield Sample((apart.input, *apart.args), dict(apart.kwargs))
+                yield Sample((apart.input, *apart.args), dict(apart.kwargs), strided=True)
+
+
+def _varied(samples: list[tuple[Any, Sample]]) -> list[tuple[Any, Sample]]:
+    """One of each kind first, then the second of each, and so on."""
+    rounds: dict[str, int] = defaultdict(int)
+    ranked = []
+    for place, (sample, whole) in enumerate(samples):
+        kind = repr(_kinds((whole.args, whole.kwargs)))
+        ranked.append(((rounds[kind], len(whole.kwargs), place), (sample, whole)))
+        rounds[kind] += 1
+    return [both for _, both in sorted(ranked, key=operator.itemgetter(0))]
+
+
+def _kinds(value: Any) -> Any:
+    """What matters of a call: how many dimensions its tensors have, and which words and flags there are."""
+    if isinstance(value, torch.Tensor):
+        return value.dim()
+    if isinstance(value, (list, tuple)):
+        return [_kinds(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _kinds(item) for key, item in value.items()}
+    return value if isinstance(value, (bool, str)) else type(value).__name__
 
 
 class Samples:
@@ -82,11 +105,6 @@ class Samples:
                     self._made[id(info)] = list(_of(info))
                 found += self._made[id(info)]
         return found
-
-    def functions(self, name: str) -> Callable[..., Any] | None:
-        """What the samples' own table calls: it may reorder the arguments."""
-        infos = self._infos.get(name, [])
-        return infos[0].op if infos else None
 
 
 def f(*sizes: int) -> torch.Tensor:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy
 import torch
 from op_probe import Sample
 from op_samples import b, call, f, i
-
-_RNN = (f(16, 3), f(16, 4), f(16), f(16))
 
 
 def _cells(gates: int) -> tuple[torch.Tensor, ...]:
@@ -21,13 +18,6 @@ def _rnn(gates: int, *states: torch.Tensor) -> Sample:
     hidden: Any = list(states) if len(states) > 1 else states[0]
     return call(f(5, 2, 3), hidden, list(_cells(gates)), True, 1, 0.0, False, False, False)
 
-
-def _binary() -> list[Sample]:
-    return [call(f(3), f(3)), call(f(2, 3), f(3)), call(f(3), 2.0)]
-
-
-_REFLECTED = [call(f(3), 2.0)]
-_WHOLE = [call(i(3, below=5), 3)]
 
 OWN: dict[str, list[Sample]] = {
     # what may hand its argument back
@@ -66,9 +56,16 @@ OWN: dict[str, list[Sample]] = {
     "cartesian_prod": [call([f(2)]), call([f(2), f(3)])],
     "block_diag": [call([f(2, 2), f(1, 2)])],
     "einsum": [call("i->i", [f(3)]), call("ij,jk->ik", [f(2, 3), f(3, 2)]), call("ij->ji", [f(2, 3)])],
+    "affine_grid": [call(f(2, 2, 3), (2, 3, 4, 4))],
     "chain_matmul": [call([f(2, 3), f(3, 2)]), call([f(2, 3)])],
     "tensordot": [call(f(2, 3), f(3, 2), [1], [0])],
     "real": [call(f(3)), call(f(3) + 1j * f(3))],
+    "conj": [call(f(3)), call(f(3) + 1j * f(3))],
+    "conj_physical": [call(f(3)), call(f(3) + 1j * f(3))],
+    "resolve_conj": [call(f(3)), call((f(3) + 1j * f(3)).conj())],
+    "resolve_neg": [call(f(3)), call(f(3)._neg_view())],
+    "adjoint": [call(f(3, 2)), call(f(3, 2) + 1j * f(3, 2))],
+    "cat": [call([f(3), f(3)])],
     "diff": [call(f(3), 0), call(f(3))],
     "detach": [call(f(3))],
     "detach_": [call(f(3))],
@@ -151,6 +148,67 @@ OWN: dict[str, list[Sample]] = {
     "nn.functional.max_pool1d": [call(f(2, 3, 6), 2)],
     "nn.functional.max_pool2d": [call(f(2, 3, 6, 6), 2)],
     "nn.functional.max_pool3d": [call(f(2, 3, 6, 6, 6), 2)],
+    "nn.functional.lp_pool1d": [call(f(2, 3, 6), 2, 2)],
+    "nn.functional.lp_pool2d": [call(f(2, 3, 6, 6), 2, 2)],
+    "nn.functional.lp_pool3d": [call(f(2, 3, 6, 6, 6), 2, 2)],
+    "nn.functional.smooth_l1_loss": [call(f(3), f(3))],
+    "nn.functional.dropout": [call(f(3)), call(f(3), 0.5), call(f(3), training=False)],
+    "nn.functional.dropout1d": [call(f(2, 3, 4)), call(f(2, 3, 4), training=False)],
+    "nn.functional.alpha_dropout": [call(f(3)), call(f(3), training=True)],
+    "nn.functional.relu": [call(f(3))],
+    "nn.functional.fold": [call(f(2, 8, 9), (4, 4), (2, 2))],
+    "nn.functional.affine_grid": [call(f(2, 2, 3), (2, 3, 4, 4))],
+    "nn.functional.gumbel_softmax": [call(f(2, 3)), call(f(2, 3), hard=True)],
+    "nn.functional.upsample": [call(f(1, 2, 3, 3), scale_factor=2)],
+    "nn.functional.interpolate": [
+        call(f(1, 2, 3, 3), scale_factor=2),
+        call(f(1, 2, 3, 3), size=(6, 6), mode="bilinear"),
+        call(f(1, 2, 3, 3), size=(3, 3)),
+    ],
+    "nn.functional.adaptive_avg_pool2d": [call(f(1, 2, 4, 4), 2), call(f(1, 2, 4, 4), 1)],
+    "nn.functional.adaptive_avg_pool3d": [call(f(1, 2, 4, 4, 4), 2), call(f(1, 2, 4, 4, 4), 1)],
+    "nn.functional.multi_head_attention_forward": [
+        call(f(2, 1, 4), f(2, 1, 4), f(2, 1, 4), 4, 2, f(12, 4), f(12), None, None, False, 0.0, f(4, 4), f(4)),
+    ],
+    "nn.functional.batch_norm": [
+        call(f(4, 3), f(3), f(3), f(3), f(3)),
+        call(f(4, 3), f(3), f(3), f(3), f(3), training=True),
+    ],
+    "nn.functional.instance_norm": [call(f(2, 3, 4)), call(f(2, 3, 4), None, None, f(3), f(3))],
+    "nn.functional.group_norm": [call(f(2, 4, 3), 2), call(f(2, 4, 3), 2, f(4), f(4))],
+    "nn.utils.rnn.pad_sequence": [call([f(3, 2), f(2, 2)])],
+    "nn.utils.rnn.unpad_sequence": [call(f(3, 2, 2), torch.tensor([3, 2]))],
+    "conv3d": [call(f(1, 2, 4, 4, 4), f(3, 2, 2, 2, 2), f(3))],
+    "scaled_dot_product_attention": [call(f(1, 2, 4, 8), f(1, 2, 4, 8), f(1, 2, 4, 8))],
+    "matrix_power": [call(f(3, 3), 2), call(f(3, 3), 1)],
+    "linalg_multi_dot": [call([f(2, 3), f(3, 2)])],
+    "mm": [call(f(2, 3), f(3, 2))],
+    "linalg_vector_norm": [call(f(3))],
+    "count_nonzero": [call(f(3))],
+    "swapdims_": [call(f(3, 2), 0, 1)],
+    "movedim": [call(f(3, 2), 0, 1)],
+    "moveaxis": [call(f(3, 2), 0, 1)],
+    "rsub": [call(f(3), 2.0)],
+    "tril_indices": [call(3, 3)],
+    "result_type": [call(f(3), f(3)), call(f(3), 1.0), call(1.0, f(3))],
+    "adaptive_avg_pool1d": [call(f(2, 3, 6), 2)],
+    "linspace": [call(0.0, 1.0, 3)],
+    "logspace": [call(0.0, 1.0, 3)],
+    "isin": [call(f(3), 2.0), call(2.0, f(3)), call(f(3), f(3))],
+    "searchsorted": [call(f(3).sort()[0], f(3)), call(f(3).sort()[0], 0.5)],
+    "bucketize": [call(f(3), f(3).sort()[0]), call(0.5, f(3).sort()[0])],
+    "view": [call(f(3, 2), (6,)), call(f(3, 2), torch.int32)],
+    "scatter": [call(f(3), 0, i(2), f(2), reduce="add"), call(f(3), 0, i(2), 1.0, reduce="add")],
+    "scatter_": [call(f(3), 0, i(2), f(2), reduce="add"), call(f(3), 0, i(2), 1.0, reduce="add")],
+    "norm": [call(f(3))],
+    "frobenius_norm": [call(f(3, 3), (0, 1))],
+    "nuclear_norm": [call(f(3, 3))],
+    "split_with_sizes": [call(f(6), (2, 4))],
+    "unsafe_split_with_sizes": [call(f(6), (2, 4))],
+    "unique_dim": [call(f(3, 2), 0)],
+    "pin_memory": [],
+    "to_sparse": [call(f(3, 2))],
+    "data": [call(f(3))],
     # factories
     "rand": [call((2,))],
     "randn": [call((2,))],
@@ -222,20 +280,7 @@ OWN: dict[str, list[Sample]] = {
     "Tensor.__format__": [call(f(1).sum(), "")],
     "Tensor.__array__": [call(f(3))],
     "Tensor.__deepcopy__": [call(f(3), {})],
-    "Tensor.__radd__": _REFLECTED,
-    "Tensor.__rsub__": _REFLECTED,
-    "Tensor.__rmul__": _REFLECTED,
-    "Tensor.__rdiv__": _REFLECTED,
-    "Tensor.__rtruediv__": _REFLECTED,
-    "Tensor.__rpow__": _REFLECTED,
-    "Tensor.__rfloordiv__": _REFLECTED,
-    "Tensor.__rmod__": _REFLECTED,
-    "Tensor.__rmatmul__": [call(f(3), f(3))],
-    "Tensor.__rand__": _WHOLE,
-    "Tensor.__ror__": _WHOLE,
-    "Tensor.__rxor__": _WHOLE,
-    "Tensor.__rlshift__": _WHOLE,
-    "Tensor.__rrshift__": _WHOLE,
+    "Tensor.__rmatmul__": [call(f(3, 3), f(3, 3))],
     "Tensor.__pos__": [call(f(3))],
     "Tensor.item": [call(f(1))],
     "Tensor.tolist": [call(f(3))],
@@ -263,14 +308,14 @@ OWN: dict[str, list[Sample]] = {
     "Tensor.unflatten": [call(f(6), 0, (2, 3))],
     "Tensor.split": [call(f(6), 2), call(f(6), [2, 4])],
     "Tensor.resize": [call(f(6), 2, 3)],
-    "Tensor.retain_grad": [],
     "Tensor.share_memory_": [call(f(3))],
     "Tensor.is_shared": [call(f(3))],
     "Tensor.has_names": [call(f(3))],
     "Tensor.dim_order": [call(f(3, 2))],
     "Tensor.requires_grad_": [call(f(3)), call(f(3), False)],
-    "Tensor.apply_": [],
-    "Tensor.map_": [],
+    "Tensor.apply_": [call(f(3), abs)],
+    "Tensor.map_": [call(f(3), f(3), max)],
+    "Tensor.as_subclass": [call(f(3), torch.nn.Buffer)],
 }
 for _name in (
     "float",
@@ -292,5 +337,28 @@ for _name in (
     _dtypes |= {"bool": torch.bool, "cfloat": torch.complex64, "cdouble": torch.complex128, "chalf": torch.complex32}
     _other = torch.float64 if _name != "double" else torch.float32
     OWN[f"Tensor.{_name}"] = [call(torch.ones(3, dtype=_other)), call(torch.ones(3, dtype=_dtypes[_name]))]
+for _name in ("radd", "rsub", "rmul", "rtruediv", "rpow", "rfloordiv", "rmod"):
+    OWN[f"Tensor.__{_name}__"] = [call(f(3), 2.0)]
+for _name in ("rand", "ror", "rxor", "rlshift", "rrshift"):
+    OWN[f"Tensor.__{_name}__"] = [call(i(3, below=5), 3)]
 OWN["Tensor.__reversed__"] = [call(f(3))]
-_ = operator
+
+ONLY_OWN = {path for path in OWN if path.startswith("Tensor.__r")} - {"Tensor.__rmatmul__"}
+"""Where the samples of others would mix what this row keeps apart, such as a number and a tensor on the left."""
+
+
+def is_rare(name: str, sample: Sample) -> bool:
+    """A call that saves otherwise than the usual ones do, and that few programs make."""
+    sizes: list[int] = [one.dim() for one in sample.args if isinstance(one, torch.Tensor)]
+    if name in {"matmul", "linalg_matmul"}:
+        return sizes[0] < 3 and sizes[1] > 2  # one matrix times a batch copies the batch
+    return name == "scaled_dot_product_attention" and {*sizes} != {4}
+
+
+for _name in ("uniform_", "normal_", "trunc_normal_", "ones_", "zeros_", "eye_", "xavier_uniform_", "xavier_normal_"):
+    OWN[f"nn.init.{_name}"] = [call(f(3, 3))]
+for _name in ("kaiming_uniform_", "kaiming_normal_", "orthogonal_"):
+    OWN[f"nn.init.{_name}"] = [call(f(3, 3))]
+OWN["nn.init.constant_"] = [call(f(3, 3), 1.0)]
+OWN["nn.init.sparse_"] = [call(f(3, 3), 0.5)]
+OWN["nn.init.dirac_"] = [call(f(3, 3, 3))]

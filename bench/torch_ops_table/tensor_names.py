@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import decimal
+import logging
+import pathlib
+import re
 import warnings
 from collections.abc import Iterator
 
 import numpy
 import torch
 
+_OTHERS = (
+    numpy.ndarray,
+    numpy.generic,
+    *(str, bytes, list, tuple, dict, set, int, float, complex, decimal.Decimal),
+    *(logging.Logger, re.Pattern, re.Match, pathlib.Path),
+)
+_DATA_FRAMES = """
+    abs ceil cov cummax cummin diff div divide eq floor ge gt le lt median mode mul multiply ne pow quantile select sub
+    subtract unique where
+""".split()
+"""Methods of pandas that Tensor has as well, and none of the others: pandas isn't installed for this."""
 
-def property_lines() -> Iterator[str]:
+
+def attribute_lines() -> Iterator[str]:
     """A line for each attribute: its name, and what reading it gives."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in sorted(dir(torch.Tensor)):
-            if name.startswith("__") or callable(getattr(torch.Tensor, name)):
-                continue
-            yield f"{name}\t{_property(name)}"
+            if not name.startswith("__") and not callable(getattr(torch.Tensor, name)):
+                yield f"{name}\t{_attribute(name)}"
 
 
-def _property(name: str) -> str:
+def _attribute(name: str) -> str:
     kinds = set()
     for tensor in (torch.ones(2, 3), torch.ones(2, 3, dtype=torch.complex64)):
         try:
             value = getattr(tensor, name)
-        except Exception:
+        except RuntimeError:
             continue
         if value is tensor:
             kinds.add("alias")
@@ -37,10 +52,9 @@ def _property(name: str) -> str:
     return "view" if kinds == {"alias", "view"} else "other"
 
 
-def tensor_only_line() -> Iterator[str]:
-    others = (numpy.ndarray, numpy.generic, str, bytes, list, tuple, dict, set, int, float, complex)
-    taken = {name for other in others for name in dir(other)}
+def method_lines() -> Iterator[str]:
+    """The methods that only tensors have, and those of them that modules have too."""
+    taken = {name for other in _OTHERS for name in dir(other)} | {*_DATA_FRAMES}
     own = {name for name in dir(torch.Tensor) if not name.startswith("_") and callable(getattr(torch.Tensor, name))}
-    modules = set(dir(torch.nn.Module))
     yield " ".join(sorted(own - taken))
-    yield " ".join(sorted((own - taken) & modules))
+    yield " ".join(sorted(own & {*dir(torch.nn.Module)}))

@@ -6,7 +6,7 @@ package imports nothing of guardfix, and reads the file when somebody first asks
 
 from __future__ import annotations
 
-from .op_spellings import (
+from .op_lookup import (
     TENSOR_PROPERTIES,
     cpp,
     cpp_method,
@@ -17,7 +17,8 @@ from .op_spellings import (
     only_tensors_have,
     operator,
 )
-from .op_table import Argument, Layer, Op
+from .op_table import ArgumentOfOp as Argument
+from .op_table import Layer, Op
 
 __all__ = [
     "TENSOR_PROPERTIES",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 _KINDS = {"t": "tensor", "l": "tensors", "n": "number", "o": "other"}
 
 
-class Argument(NamedTuple):
+class ArgumentOfOp(NamedTuple):
     """One argument of an op."""
 
     name: str
@@ -28,7 +28,7 @@ class Op(NamedTuple):
     name: str
     """The name below aten, or of what exists in Python only, its path: `nn.functional.kl_div`, `Tensor.float`."""
     overload: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ArgumentOfOp, ...]
     results: tuple[str, ...]
     """For each result: `new`, `view:NAME` (always of that argument), `alias:NAME` (always the argument itself),
     `maybe:NAME` (new, a view or the argument itself), `tensors` and `views:NAME` (a list), `number`, `none`, `other`.
@@ -49,6 +49,10 @@ class Op(NamedTuple):
     """As `saves`, in some calls only."""
     saves_known: bool = True
     """False: neither a call nor a derivative formula shows what is saved."""
+    options: tuple[str, ...] = ()
+    """Optional arguments on which `saves` depends: it holds for calls that leave them at their default."""
+    copied: tuple[str, ...] = ()
+    """Saved arguments of which a copy is saved instead if they aren't contiguous."""
 
 
 class Layer(NamedTuple):
@@ -62,6 +66,8 @@ class Layer(NamedTuple):
     """The same in evaluation mode."""
     result: str
     """`new`, `maybe` (may hand its argument back) or `other`."""
+    inplace: bool = False
+    """Made with `inplace=True`, it writes its argument and hands it back; `result` is without that."""
 
 
 class _Table(NamedTuple):
@@ -95,12 +101,12 @@ def table() -> _Table:
 
 
 def _pairs(section: str) -> dict[str, str]:
-    return dict([line.split("\t", 1) for line in section.split("\n")])  # type: ignore[misc]
+    return {name: rest for name, _, rest in (line.partition("\t") for line in section.split("\n"))}
 
 
-def _argument(text: str) -> Argument:
+def _argument(text: str) -> ArgumentOfOp:
     name, _, rest = text.lstrip("*").partition("/")
-    return Argument(name, _KINDS[rest[0]], "?" in rest, text.startswith("*"), "+" in rest)
+    return ArgumentOfOp(name, _KINDS[rest[0]], "?" in rest, text.startswith("*"), "+" in rest)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -122,12 +128,14 @@ def _parsed(line: str) -> tuple[str, Op]:
         tuple(results.split()),
         tuple(word for word in written if word[0] != "~"),
         tuple(_pair(word) for word in pairs if word[0] != "~"),
-        True if "result" in words else None if "~result" in words else False,
+        True if "result" in words else None if "~result" in words or "?" in words else False,
         tuple(differentiable.split()),
         "+" in marks,
         tuple(word[1:] for word in written if word[0] == "~"),
         tuple(_pair(word[1:]) for word in pairs if word[0] == "~"),
         "?" not in words,
+        tuple(word[1:] for word in words if word[0] == "!"),
+        tuple(word[1:] for word in words if word[0] == "^"),
     )
     return marks, op
 

@@ -156,9 +156,9 @@ def layer(name: str) -> Layer | None:
     line = table().layers.get(name)
     if line is None:
         return None
-    parameters, training, evaluation, result = line.split("\t")
+    marks, training, evaluation, result = line.split("\t")
     said = {"yes": True, "no": False, "?": None}
-    return Layer(name, bool(parameters), said[training], said[evaluation], result)
+    return Layer(name, "p" in marks, said[training], said[evaluation], result, "i" in marks)
 
 
 def only_tensors_have(method: str) -> bool:
