@@ -41,6 +41,8 @@ class BuildFacts:
         self._read = read
         self._targets = targets
         self._listed = listed
+        self.seen: dict[str, dict[str, None]] = {}
+        """What files include, as far as `Linkage` has found it: the same for every state of the project."""
         self._headers: dict[str, HeaderFacts | None] = {}
         self._included: dict[str, tuple[str, ...]] = {}
         self._macros: dict[str, MacroValues] = {}
@@ -61,6 +63,8 @@ class BuildFacts:
 
     def _target_of_command(self, path: str) -> str:
         """The target for which CMake compiles a file, by the folder of what is written."""
+        if not self.is_known:
+            return ""
         outputs = (one.output.replace("\\", "/") for one in self._commands.by_file.get(self._key(path), ()))
         return next((output.partition(".dir/")[0] for output in outputs if "CMakeFiles/" in output), "")
 

@@ -18,7 +18,7 @@ from ..facts import Facts, Function
 from ..facts.embedded_paths import real_path
 from ..facts.index import index_of
 from ..lazy_regex import lazy_regex
-from .build_facts import MOST_HEADERS, BuildFacts
+from .build_facts import MOST_HEADERS, NO_BUILD, BuildFacts
 from .names import names_agree
 from .survey import is_vendored
 
@@ -45,7 +45,7 @@ class Linkage:
     def __init__(self, files: Mapping[str, Facts], build: BuildFacts) -> None:
         self._files = files
         self._build = build
-        self._included: dict[str, dict[str, None]] = {}
+        self._included: dict[str, dict[str, None]] = build.seen if build is not NO_BUILD else {}
         self._declarations: dict[str, dict[str, list[tuple[str, ...]]]] = {}
         self._links: dict[tuple[object, ...], Link] = {}
 

@@ -10,7 +10,8 @@ import ast
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ..lazy_regex import lazy_regex
@@ -53,48 +54,51 @@ class BuildTargets:
         self._workspace = workspace
         self._in_folder: dict[str, tuple[list[Target], dict[str, list[str]]]] = {}
         self._libraries: dict[str, bool] = {}
+        self._around: dict[str, list[Target]] = {}
         self._of: dict[str, frozenset[str]] = {}
-        self._targets: dict[str, list[Target]] = {}
+        self._answers: dict[tuple[str, str], bool | None] = {}
 
     def of(self, path: str) -> frozenset[str]:
         """The names of the targets that a file (an absolute path) is a source of."""
         if path not in self._of:
-            folders = list(self._folders(os.path.dirname(path)))
-            targets = [target for folder in reversed(folders) for target in self._read(folder)[0]]
+            targets = self._described_around(os.path.dirname(path))
             self._of[path] = frozenset(one.name for one in targets if any(_fits(path, each) for each in one.sources))
         return self._of[path]
 
     def are_one_program(self, one: str, other: str) -> bool | None:
         """Whether two files belong to one target, or to targets that are linked; None where that is not known."""
+        if (one, other) not in self._answers:
+            self._answers[one, other] = self._are_one_program(one, other)
+        return self._answers[one, other]
+
+    def _are_one_program(self, one: str, other: str) -> bool | None:
         first, second = self.of(one), self.of(other)
         if not first or not second:
             return None
         if first & second:
             return True
+        named: dict[str, list[Target]] = defaultdict(list)
+        for target in (each for path in (one, other) for each in self._described_around(os.path.dirname(path))):
+            named[target.name].append(target)
         whole = True
-        for name in list(self._targets):
-            program = self._program(name)
+        for name in list(named):
+            program = _program(name, named)
             if program & first and program & second:
                 return True
-            whole = whole and (not program & (first | second) or all(map(self._is_whole, program)))
+            if program & (first | second):
+                whole = whole and all(target.is_whole for each in program for target in named.get(each, ()))
         return False if whole else None
 
     def library(self, path: str) -> str:
         """The nearest folder around a file in which a library of its own begins; empty where there is none."""
         return next(filter(self._begins_library, self._folders(os.path.dirname(path))), "")
 
-    def _program(self, name: str) -> set[str]:
-        """A target, and all that it links."""
-        found, waiting = {name}, [name]
-        while waiting:
-            for target in self._targets.get(waiting.pop(), ()):
-                new = set(target.links) - found
-                found |= new
-                waiting += new
-        return found
-
-    def _is_whole(self, name: str) -> bool:
-        return all(target.is_whole for target in self._targets.get(name, ()))
+    def _described_around(self, folder: str) -> list[Target]:
+        """The targets that the folder and those above it describe."""
+        if folder not in self._around:
+            folders = reversed(list(self._folders(folder)))
+            self._around[folder] = [target for each in folders for target in self._read(each)[0]]
+        return self._around[folder]
 
     def _folders(self, folder: str) -> Iterator[str]:
         """The folder and those above it, up to the project's."""
@@ -127,10 +131,19 @@ class BuildTargets:
             package = os.path.relpath(folder, self._root).replace(os.sep, "/").removeprefix(".")
             for name in _STARLARK:
                 targets += starlark_targets(self._text(folder, name), folder, package)
-            for target in targets:
-                self._targets.setdefault(target.name, []).append(target)
             self._in_folder[folder] = targets, variables
         return self._in_folder[folder]
+
+
+def _program(name: str, targets: Mapping[str, Sequence[Target]]) -> set[str]:
+    """A target, and all that it links."""
+    found, waiting = {name}, [name]
+    while waiting:
+        for target in targets.get(waiting.pop(), ()):
+            new = set(target.links) - found
+            found |= new
+            waiting += new
+    return found
 
 
 def _fits(path: str, pattern: str) -> bool:
