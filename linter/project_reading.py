@@ -19,7 +19,8 @@ from .analysis.reexports import is_module, modules_asked, new_names
 from .facts import Facts
 from .facts.header_facts import HeaderFacts
 from .facts.sketch import Sketch
-from .files.compile_commands import find_compile_commands
+from .files.build_targets import BuildTargets
+from .files.compile_commands import CompileCommands, find_compile_commands
 from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
 from .files.project_root import UnknownSettings, project_root
 from .files.search import names_a_code, names_one_of
@@ -160,14 +161,26 @@ class ProjectReader(Struct, dict=True):
         return self._surveyed(project, asked, progress) if answers and not project.unseen else project
 
     def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
-        """The build of the project around the paths, where one is described and some C++ may depend on it."""
-        if not any(one.guard_uses and frontend_named(one.language).header is not None for one in facts):
+        """The build of the project around the paths, where some C++ may depend on it."""
+        languages = {one.language for one in facts if one.guard_uses}
+        languages = {name for name in languages if frontend_named(name).header is not None}
+        roots = list(dict.fromkeys(project_root(path) or path for path in map(self.workspace.key, paths)))
+        if not languages or not roots:
             return NO_BUILD
-        for root in dict.fromkeys(project_root(path) or path for path in map(self.workspace.key, paths)):
-            commands = find_compile_commands(root, self.workspace)
-            if commands.by_file:
-                return BuildFacts(commands, self.workspace.key, partial(self._header_below, root))
-        return NO_BUILD
+        described = ((root, find_compile_commands(root, self.workspace)) for root in roots)
+        root, commands = next(((root, found) for root, found in described if found.by_file), (roots[0], None))
+
+        def listed() -> list[str]:
+            listings = (self.found.files, self._around.files)
+            return [path for files in listings for name in languages for path in files.get(name, ())]
+
+        return BuildFacts(
+            commands or CompileCommands(),
+            self.workspace.key,
+            partial(self._header_below, root),
+            BuildTargets(root, self.workspace),
+            listed,
+        )
 
     def _header_below(self, root: str, path: str) -> HeaderFacts | None:
         """What the preprocessor makes of a file of the project; None for one of somebody else's."""

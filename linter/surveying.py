@@ -119,7 +119,7 @@ class Surveying(Struct, frozen=True):
 def _defines_ops(project: Project) -> bool:
     """Whether the files that were read show that the project defines ops: then it says nothing about a use."""
     return any(
-        facts.registrations or any(map(project.is_autograd_function, facts.classes))
+        facts.registrations or any(project.is_autograd_function(facts, class_) for class_ in facts.classes)
         for facts in project
         if not is_vendored(facts.path)
     )

@@ -54,12 +54,18 @@ class Snippet:
 def snippet(
     text: str, *others: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",), surveyed: bool = False
 ) -> Snippet:
-    """A project of `text` and further files, `other1.cpp` and so on; `surveyed` as where a use stayed open."""
-    files = [facts_of(text, path, watched)]
-    files += [facts_of(other, f"other{number}.cpp", watched) for number, other in enumerate(others, start=1)]
+    """A project of `text` and further files, `other1.cpp` and so on; `surveyed` as where a use stayed open.
+
+    What begins with `#pragma once` is a header.
+    """
+    suffixes = ("h" if other.startswith("#pragma once") else "cpp" for other in others)
+    texts = {
+        path: text,
+        **{f"other{n}.{suffix}": other for n, (other, suffix) in enumerate(zip(others, suffixes, strict=True), 1)},
+    }
+    files = [facts_of(each, name, watched) for name, each in texts.items()]
     survey = None
     if surveyed:
-        texts = {path: text, **{f"other{number}.cpp": other for number, other in enumerate(others, start=1)}}
         survey = Survey(sketch_cpp(decode(found.encode(), name)) for name, found in texts.items())
     project = Project(files, survey=survey)
     return Snippet(project, project.files[path])

@@ -8,6 +8,7 @@ from ..facts import Facts, Function
 from ..facts.expressions import Expression, NamePath
 from ..named_tuples import NamedTuple
 from .known_names import PYTHON_AUTOGRAD_FUNCTION
+from .linkage import Link
 from .project import Project, takes_context
 
 _NODE_BASES = frozenset({"Node", "TraceableFunction", "Function"})
@@ -26,6 +27,8 @@ class Role(Enum):
 class Part(NamedTuple):
     role: Role
     function: Function
+    link: Link = Link.SHOWN
+    """How it is shown: its class, or what that derives from, may stand in another file."""
 
 
 def part_in_autograd_function(chain: tuple[Function, ...], facts: Facts, project: Project) -> Part | None:
@@ -33,10 +36,11 @@ def part_in_autograd_function(chain: tuple[Function, ...], facts: Facts, project
     for function in chain:
         method = project.autograd_method(facts, function)
         if method in ("forward", "backward"):
-            return Part(Role(method), function)
+            return Part(Role(method), function, project.autograd_link(facts, function))
         if method is not None or takes_context(function):
             helps = serves_backward(function, facts, project)
-            return Part(Role.HELPER_OF_BACKWARD if helps else Role.HELPER, function)
+            link = project.autograd_link(facts, function) or Link.SHOWN
+            return Part(Role.HELPER_OF_BACKWARD if helps else Role.HELPER, function, link)
     return None
 
 
@@ -44,7 +48,7 @@ def serves_backward(function: Function, facts: Facts, project: Project) -> bool:
     """Whether `backward` of an autograd Function calls the function: it is a helper of the gradient's formula."""
     return any(
         project.autograd_method(where, around) == "backward"
-        for where, call in project.callers_of(facts, function)
+        for where, call, _ in project.callers_of(facts, function)
         for around in where.enclosing(call.function)
     )
 
@@ -53,7 +57,7 @@ def is_method_of_node(function: Function, facts: Facts, project: Project) -> boo
     """Whether the function is a method of a hand-written node of the autograd graph."""
     owner = function.qualified[-2:-1]
     classes = [facts.classes[function.class_]] if function.class_ is not None else []
-    classes += project.classes_called(owner[0]) if owner else []
+    classes += project.classes_called(owner[0], facts) if owner else []
     return any(_is_node(base) for class_ in classes for base in class_.bases)
 
 

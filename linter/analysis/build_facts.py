@@ -16,6 +16,7 @@ from ..facts import Branch, Facts, Span
 from ..facts.header_facts import HeaderFacts, MacroDefinition, MacroValues
 from ..facts.preprocessor_expressions import value_of
 from ..facts.spans import Nested, Sorted
+from ..files.build_targets import BuildTargets
 from ..files.compile_commands import CompileCommand, CompileCommands
 
 MOST_HEADERS = 500
@@ -30,11 +31,18 @@ class BuildFacts:
         commands: CompileCommands,
         key: Callable[[str], str] = os.path.abspath,
         read: Callable[[str], HeaderFacts | None] = lambda path: None,
+        targets: BuildTargets | None = None,
+        listed: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """`key` gives one name for each file; `read` what the preprocessor makes of a file, None for no file."""
+        """`key` gives one name for each file; `read` what the preprocessor makes of a file, None for no file; `listed`
+        the paths of all C++ files of the project."""
         self._commands = commands
         self._key = key
         self._read = read
+        self._targets = targets
+        self._listed = listed
+        self.seen: dict[str, dict[str, None]] = {}
+        """What files include, as far as `Linkage` has found it: the same for every state of the project."""
         self._headers: dict[str, HeaderFacts | None] = {}
         self._included: dict[str, tuple[str, ...]] = {}
         self._macros: dict[str, MacroValues] = {}
@@ -44,7 +52,44 @@ class BuildFacts:
     def is_known(self) -> bool:
         return bool(self._commands.by_file)
 
+    # -- what is built together
+
+    def are_one_program(self, one: str, other: str) -> bool | None:
+        """Whether two files belong to one target, or to targets that are linked; None where that is not known."""
+        first, second = (self._target_of_command(path) for path in (one, other))
+        if first and first == second:
+            return True
+        return self._targets.are_one_program(self._key(one), self._key(other)) if self._targets is not None else None
+
+    def _target_of_command(self, path: str) -> str:
+        """The target for which CMake compiles a file, by the folder of what is written."""
+        if not self.is_known:
+            return ""
+        outputs = (one.output.replace("\\", "/") for one in self._commands.by_file.get(self._key(path), ()))
+        return next((output.partition(".dir/")[0] for output in outputs if "CMakeFiles/" in output), "")
+
+    def library(self, path: str) -> str:
+        """The nearest folder around a file in which a library of its own begins; empty where none is known."""
+        return self._targets.library(self._key(path)) if self._targets is not None else ""
+
     # -- headers
+
+    def is_compiled(self, path: str) -> bool:
+        """Whether there is a command for the file: then what it includes is known for sure."""
+        return self._key(path) in self._commands.by_file
+
+    def key(self, path: str) -> str:
+        """The one name of a file, by which `included` has it."""
+        return self._key(path)
+
+    def header(self, path: str) -> HeaderFacts:
+        """What those see of a file who include it."""
+        return self._header(self._key(path)) or HeaderFacts()
+
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """The paths of all C++ files of the project."""
+        return tuple(self._listed())
 
     def included(self, path: str) -> tuple[str, ...]:
         """The keys of the project's headers that a file includes, directly or not."""

@@ -38,6 +38,7 @@ from .call_names import MOST_METHODS, CallNames, FunctionNode
 from .call_readings import CallGroup, FunctionBody, FunctionReading, FunctionReadings
 from .declared_types import declared_type
 from .function_outlines import MAKERS, Act, Deed, outline_of
+from .linkage import Link
 from .model_runs import RUN_METHODS
 from .project import Project
 
@@ -65,6 +66,8 @@ class Reached(NamedTuple):
     act: Act
     doer: str
     """The function in which the deed is done; the class of the model that is called there itself."""
+    link: Link = Link.SHOWN
+    """How it is shown that the functions on the way are those that are called."""
 
     @property
     def is_here(self) -> bool:
@@ -80,7 +83,7 @@ class CallGraph:
         self._reading = FunctionReading()
         """Of the function that is being read."""
         self._bodies: dict[FunctionNode, FunctionBody] = {}
-        self._done: dict[FunctionNode, dict[Deed, tuple[Act, str]]] = {}
+        self._done: dict[FunctionNode, dict[Deed, tuple[Act, str, Link]]] = {}
         self._called_in: dict[FunctionNode, Sorted[CallGroup]] = {}
         self._callers: dict[FunctionNode, list[tuple[FunctionNode, CallGroup]]] = defaultdict(list)
         self._unqualified: set[str] = set()
@@ -107,25 +110,37 @@ class CallGraph:
             groups = self._read(facts, facts.functions[function].span, function).groups
             self._called_in[node] = Sorted(groups, lambda group: group.span)
         groups = list(self._called_in[node].within(span))
-        self._follow(groups)
+        self._follow(node, groups)
         found: dict[Deed, Reached] = {}
         for call in index_of(facts).calls.within(span):
             if model := self._model_called(facts, call):
                 act = Act(facts, call.span.start, call.callee)
-                found[Deed.RUN] = Reached(Deed.RUN, call.callee, call.span.start, act, model)
+                found[Deed.RUN] = Reached(Deed.RUN, call.callee, call.span.start, act, *model)
                 break
         for group in groups:
             for deed in Deed:
-                if deed not in found and (via := self._agreed(group, deed)) is not None:
-                    act, doer = self._done[via][deed]
-                    found[deed] = Reached(deed, group.written, group.span.start, act, doer)
+                if deed not in found and (done := self._agreed(node, group, deed)) is not None:
+                    found[deed] = Reached(deed, group.written, group.span.start, *done)
         return found
+
+    def _link(self, caller: FunctionNode, callee: FunctionNode) -> Link:
+        """How the file of a call is linked to that of a function which it can mean by its name."""
+        assert self._project is not None
+        files = self._project.files
+        facts = files[callee.path]
+        function = facts.functions[callee.number]
+        return self._project.linkage.of_function(facts, function, files[caller.path], (function.name,))
 
     # -- following
 
-    def _follow(self, groups: Iterable[CallGroup]) -> None:
+    def _follow(self, caller: FunctionNode, groups: Iterable[CallGroup]) -> None:
         """Read every function that is reached and was not read yet, and carry up what they do."""
-        waiting = deque((node, 1) for group in groups for node in group.nodes if node not in self._bodies)
+        waiting = deque(
+            (node, 1)
+            for group in groups
+            for node in group.nodes
+            if node not in self._bodies and self._link(caller, node)
+        )
         fresh: list[FunctionNode] = []
         assert self._project is not None
         while waiting and len(self._bodies) < MOST_FUNCTIONS:
@@ -138,6 +153,8 @@ class CallGraph:
             fresh.append(node)
             for group in body.groups:
                 for callee in group.nodes:
+                    if not self._link(node, callee):
+                        continue
                     self._callers[callee].append((node, group))
                     if callee not in self._bodies and depth < MOST_CALLS_DOWN:
                         waiting.append((callee, depth + 1))
@@ -151,7 +168,7 @@ class CallGraph:
             doer = _shown_name(facts.functions[node.number])
             own = self._done.setdefault(node, {})
             for deed, act in self._bodies[node].acts.items():
-                own[deed] = (act, doer)
+                own[deed] = (act, doer, act.link)
             for group in self._bodies[node].groups:
                 self._inherit(node, group)
             if own:
@@ -167,19 +184,21 @@ class CallGraph:
         own = self._done.setdefault(caller, {})
         grown = False
         for deed in Deed:
-            if deed not in own and (via := self._agreed(group, deed)) is not None:
-                own[deed] = self._done[via][deed]
+            if deed not in own and (done := self._agreed(caller, group, deed)) is not None:
+                own[deed] = done
                 grown = True
         return grown
 
-    def _agreed(self, group: CallGroup, deed: Deed) -> FunctionNode | None:
-        """One of the functions that do it, when enough of those do it that can be meant."""
-        doing = [node for node in group.nodes if deed in self._done.get(node, ())]
+    def _agreed(self, caller: FunctionNode, group: CallGroup, deed: Deed) -> tuple[Act, str, Link] | None:
+        """What one of the functions does, when enough of those do it that can be meant."""
+        meant = [node for node in group.nodes if self._link(caller, node)]
+        doing = [node for node in meant if deed in self._done.get(node, ())]
         if not doing:
             return None
-        others = [node for node in group.nodes if node not in doing and not self._is_bare(node)]
+        others = [node for node in meant if node not in doing and not self._is_bare(node)]
         enough = len(others) <= len(doing) if group.sure else not others
-        return doing[0] if enough else None
+        act, doer, link = self._done[doing[0]][deed]
+        return (act, doer, min(link, self._link(caller, doing[0]))) if enough else None
 
     def _is_bare(self, node: FunctionNode) -> bool:
         """Whether the function does nothing: `virtual void run() { throw … }`, `{ LOG(FATAL) << "implement me"; }`."""
@@ -226,8 +245,8 @@ class CallGraph:
         body = FunctionBody(dict(outline.acts))
         for call in outline.calls:
             self._add(body, self._called(facts, call), call.callee, call.span)
-            if Deed.RUN not in body.acts and self._model_called(facts, call):
-                body.acts[Deed.RUN] = Act(facts, call.span.start, call.callee)
+            if Deed.RUN not in body.acts and (model := self._model_called(facts, call)):
+                body.acts[Deed.RUN] = Act(facts, call.span.start, call.callee, model[1])
         for type_, place in outline.built:
             self._add(body, self._constructors(type_), str(type_), place)
         for path, written, place in outline.handed_on:
@@ -292,17 +311,21 @@ class CallGraph:
         self._reading.asked_unqualified.update({name: known for name, known in found.items() if name not in own})
         return all(found.values())
 
-    def _model_called(self, facts: Facts, call: Call) -> str:
-        """The class of the model that `policy_(x)` runs, which another file may declare; empty for other calls."""
+    def _model_called(self, facts: Facts, call: Call) -> tuple[str, Link] | None:
+        """The class of the model that `policy_(x)` runs, which another file may declare; None for other calls."""
         if call.receiver is None and not simple_name(pointee(call.called)):
-            return ""
+            return None
         if call.receiver is not None and call.name not in RUN_METHODS and not is_this(call.receiver):
-            return ""
+            return None
         model = call.called if call.receiver is None or is_this(call.receiver) else call.receiver
         for name in self._classes_of(model, facts, call) or ():
-            if self._names.is_module(name) if self._is_class(name) else name in _MODULES:
-                return name
-        return ""
+            if not self._is_class(name):
+                link = Link.SHOWN if name in _MODULES else Link.APART
+            else:
+                link = self._names.module_link(name, facts)
+            if link:
+                return name, link
+        return None
 
     def _by_name(self, name: str) -> tuple[tuple[FunctionNode, ...], bool]:
         """All functions of a name, where there are few of them and nothing says which is meant."""

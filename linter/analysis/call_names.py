@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..facts import Class, Facts, Function
 from ..facts.expressions import Expression, TypeName, last_name, nodes_of
 from ..named_tuples import NamedTuple
+from .linkage import Link
 from .model_types import is_model_type
 from .project import Project
 
@@ -29,6 +30,7 @@ class CallNames:
     """Tables of a project's functions and classes."""
 
     def __init__(self, project: Project) -> None:
+        self._project = project
         self._functions: dict[str, list[tuple[FunctionNode, Function, str]]] = defaultdict(list)
         self._lambdas: dict[str, list[FunctionNode]] = defaultdict(list)
         self._classes: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
@@ -67,9 +69,15 @@ class CallNames:
         self.asked.add(name)
         return name in self._classes
 
-    def is_module(self, name: str) -> bool:
-        """Whether a class of that name is a model: it derives from `torch::nn::Module`, itself or through others."""
-        return any(above in self._modules for above in self._closure(name, self._bases))
+    def module_link(self, name: str, facts: Facts) -> Link:
+        """How it is shown that a class of that name, as a file means it, is a model; `APART` for other classes.
+
+        It derives from `torch::nn::Module`, itself or through others.
+        """
+        if not any(above in self._modules for above in self._closure(name, self._bases)):
+            return Link.APART
+        links = (self._project.linkage.of_type(where, name, facts) for where, _ in self._classes.get(name, ()))
+        return max(links, default=Link.APART)
 
     def alias(self, name: str) -> list[str]:
         """The classes that an alias names, innermost last; the name itself when it is none."""

@@ -10,6 +10,7 @@ from ..facts.expressions import Construction, Expression, NamePath, NewExpressio
 from ..facts.index import index_of
 from ..named_tuples import NamedTuple
 from .calls import computes_nothing, is_load
+from .linkage import Link
 from .model_runs import runs_model_in
 from .model_types import loads_by_construction
 from .training_calls import training_in
@@ -39,6 +40,8 @@ class Act(NamedTuple):
     facts: Facts
     offset: int
     written: str
+    link: Link = Link.SHOWN
+    """How it is shown that the class of the model is the one that is meant."""
 
 
 class FunctionOutline(NamedTuple):

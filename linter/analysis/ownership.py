@@ -57,6 +57,8 @@ def is_another_librarys(use: GuardUse, facts: Facts, project: Project) -> bool:
     for where, class_ in project.defined_elsewhere(use.guard):
         if where.path == facts.path:
             return True
+        if not project.linkage.of_type(where, class_.name, facts):
+            continue
         space = class_.qualified[:-1]
         opened = _opened(facts)
         if space and (use.namespace[:1] == space[:1] or "::".join(space) in opened):

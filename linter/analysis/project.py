@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import Any, TypeVar
-
-from msgspec.structs import replace
 
 from .. import guards
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
@@ -18,7 +16,10 @@ from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .items_in_sight import ItemsInSight
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
+from .linkage import Link, Linkage
+from .names import names_agree
 from .reexports import resolve_reexports
+from .shared_aliases import through_shared_aliases
 from .survey import Survey
 
 _Memory = TypeVar("_Memory")
@@ -83,7 +84,9 @@ class Project:
         for facts in files:
             found[facts.path] = facts
             found |= {piece.path: piece for piece in facts.embedded}
-        self.files: dict[str, Facts] = resolve_reexports(_through_shared_aliases(found, build))
+        self.linkage = Linkage(found, build)
+        """Which files are one program with which."""
+        self.files: dict[str, Facts] = resolve_reexports(through_shared_aliases(found, self.linkage))
         self._lasting: dict[type[Any], Any] = before._lasting if before is not None else {}
         known = before._file_memories if before is not None else {}
         self._file_memories: dict[Facts, FileMemory] = {
@@ -193,39 +196,40 @@ class Project:
     def _registrations_in_sight(self) -> Callable[[str], ItemsInSight[Registration]]:
         return cache(lambda name: ItemsInSight(self._registrations.get(name, ()), _defines_function(name)))
 
-    def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
-        """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file."""
-        found = []
+    def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration, Link]]:
+        """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file linked to that."""
         if function.name == "operator()":
             return self._registrations_of_functor(facts, function)
+        found = []
         # A file that defines a function of that name registers its own.
         for where, registration in self._registrations_in_sight(function.name).at(facts.path):
-            if not _names_agree(registration.function, function.qualified):
+            if not names_agree(registration.function, function.qualified):
                 continue
             if len(registration.function) == 1 and self._is_member(facts, function):
                 continue  # a free function's name; a class's is written `&Net::run`
-            found.append((where, registration))
-        return found
+            found.append((where, registration, self.linkage.of_function(facts, function, where, registration.function)))
+        return [one for one in found if one[2]]
 
-    def _registrations_of_functor(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration]]:
+    def _registrations_of_functor(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration, Link]]:
         """Where the class is given, whose call operator is the kernel: `.kernel<AddKernel>(DispatchKey::Autograd)`."""
         owner = function.qualified[:-1]
         if function.class_ is not None:
             owner = facts.classes[function.class_].qualified
-        return [
-            (where, registration)
+        found = [
+            (where, registration, self.linkage.of_type(facts, _last(owner), where))
             for where, registration in self._registrations.get(_last(owner), ())
             if owner
-            and _names_agree(registration.function, owner)
+            and names_agree(registration.function, owner)
             and (where.path == facts.path or all(class_.name != _last(owner) for class_ in where.classes))
         ]
+        return [one for one in found if one[2]]
 
     def _is_member(self, facts: Facts, function: Function) -> bool:
         """Whether the function belongs to a class: it stands in one, or is defined as `Class::name`."""
         if function.class_ is not None:
             return True
         space = function.qualified[:-1]
-        if any(_names_agree(class_.qualified, space) for class_ in self._classes.get(_last(space), ())):
+        if any(names_agree(class_.qualified, space) for class_ in self.classes_called(_last(space), facts)):
             return True
         # The class may stand in a header that wasn't read; namespaces are rarely written so, and rarely capital.
         return len(function.declared_as) > 1 and _last(space)[:1].isupper()
@@ -259,15 +263,15 @@ class Project:
     def _calls_of(self, name: str) -> Iterator[tuple[Facts, Call]]:
         return ((facts, call) for facts in self._callers.get(name, ()) for call in self._calls_in(facts)[name])
 
-    def callers_of(self, facts: Facts, function: Function, most: int | None = None) -> list[tuple[Facts, Call]]:
-        """Calls that name `function`, so many at most; its own body does not count."""
+    def callers_of(self, facts: Facts, function: Function, most: int | None = None) -> list[tuple[Facts, Call, Link]]:
+        """Calls that name `function` in linked files, so many at most; its own body does not count."""
         found = (
-            (where, call)
+            (where, call, self.linkage.of_function(facts, function, where, call.path or (call.name,)))
             for where, call in self._calls_in_sight(function.name).at(facts.path)
             if not (where.path == facts.path and function.span.holds(call.span))
-            and _names_agree(call.path or (call.name,), function.qualified)
+            and names_agree(call.path or (call.name,), function.qualified)
         )
-        return list(islice(found, most))
+        return list(islice((one for one in found if one[2]), most))
 
     # -- classes
 
@@ -280,57 +284,82 @@ class Project:
                 table[class_.name].append((facts, class_))
         return table
 
-    @cached_property
-    def _classes(self) -> dict[str, list[Class]]:
-        """All classes by their unqualified names."""
-        return {name: [class_ for _, class_ in places] for name, places in self._class_places.items()}
-
-    def classes_called(self, name: str) -> list[Class]:
-        """The classes of an unqualified name, in any file."""
-        return self._classes.get(name, [])
+    def classes_called(self, name: str, facts: Facts) -> list[Class]:
+        """The classes of an unqualified name that can be meant in the file of `facts`."""
+        return [
+            class_ for where, class_ in self._class_places.get(name, ()) if self.linkage.of_type(where, name, facts)
+        ]
 
     @cached_property
-    def _function_classes(self) -> frozenset[tuple[str, ...]]:
-        """Qualified names of the classes that derive from torch::autograd::Function, directly or not."""
-        classes = [class_ for found in self._classes.values() for class_ in found if class_.bases]
-        names = {class_.qualified for class_ in classes if _derives_from_function(class_)}
-        size = -1
-        while size != len(names):
-            size = len(names)
-            tails = {_last(name) for name in names}
-            names |= {
-                class_.qualified
-                for class_ in classes
-                for base in class_.bases
-                if last_name(base) in tails and _is_among(_path(base), names)
-            }
-        return frozenset(names)
+    def _function_classes(self) -> dict[str, list[tuple[Facts, Class]]]:
+        """By name, the classes that derive from torch::autograd::Function, directly or not."""
+        found: dict[str, list[tuple[Facts, Class]]] = defaultdict(list)
+        for facts, class_ in self._all_classes():
+            if (facts.path, class_.span) in self._function_links:
+                found[_last(class_.qualified)].append((facts, class_))
+        return found
 
-    def is_autograd_function(self, class_: Class) -> bool:
-        return class_.qualified in self._function_classes or _derives_from_function(class_)
+    def _all_classes(self) -> Iterator[tuple[Facts, Class]]:
+        return (place for places in self._class_places.values() for place in places)
+
+    @cached_property
+    def _function_links(self) -> dict[tuple[str, Span], Link]:
+        """How it is shown of each of these classes: by its own file, or by others that define its bases."""
+        found: dict[tuple[str, Span], Link] = {}
+        derived: dict[str, list[tuple[Facts, Class, tuple[str, ...]]]] = defaultdict(list)
+        waiting: deque[tuple[Facts, Class]] = deque()
+        for facts, class_ in self._all_classes():
+            if _derives_from_function(class_):
+                found[facts.path, class_.span] = Link.SHOWN
+                waiting.append((facts, class_))
+            for base in class_.bases:
+                derived[last_name(base)].append((facts, class_, _path(base)))
+        while waiting:
+            where, known = waiting.popleft()
+            for facts, class_, written in derived[_last(known.qualified)]:
+                if not names_agree(written, known.qualified) or self._means_own(facts, written, where):
+                    continue
+                link = min(found[where.path, known.span], self.linkage.of_type(where, _last(known.qualified), facts))
+                if link > found.get((facts.path, class_.span), Link.APART):
+                    found[facts.path, class_.span] = link
+                    waiting.append((facts, class_))
+        return found
+
+    @staticmethod
+    def _means_own(facts: Facts, name: tuple[str, ...], where: Facts) -> bool:
+        """Whether a file that names a class of another one has a class of that name itself."""
+        own = index_of(facts).classes_named.get(_last(name), ()) if facts.path != where.path else ()
+        return any(names_agree(class_.qualified, name) for class_ in own)
+
+    def is_autograd_function(self, facts: Facts, class_: Class) -> bool:
+        return (facts.path, class_.span) in self._function_links
 
     def autograd_method(self, facts: Facts, function: Function) -> str | None:
         """`forward`, `backward` or another method's name, when `function` is a method of an autograd Function."""
+        return function.name if self.autograd_link(facts, function) else None
+
+    def autograd_link(self, facts: Facts, function: Function) -> Link:
+        """How it is shown that `function` is a method of an autograd Function; `APART` where it is none."""
         # Whoever is called `forward` and takes the context is one, wherever its class may stand.
         if function.name in FUNCTION_METHODS and takes_context(function):
-            return function.name
+            return Link.SHOWN
+        links = self._function_links
         if function.class_ is not None:
-            return function.name if self.is_autograd_function(facts.classes[function.class_]) else None
+            return links.get((facts.path, facts.classes[function.class_].span), Link.APART)
         owner = function.qualified[:-1]
-        if not owner:
-            return None
+        name = _last(owner)
         # A class of that name in the same file is the one that is meant.
-        own = [c for c in index_of(facts).classes_named.get(_last(owner), ()) if _names_agree(c.qualified, owner)]
+        own = [one for one in index_of(facts).classes_named.get(name, ()) if names_agree(one.qualified, owner)]
         if own:
-            return function.name if any(map(self.is_autograd_function, own)) else None
-        return function.name if _is_among(owner, self._function_classes_named.get(_last(owner), ())) else None
-
-    @cached_property
-    def _function_classes_named(self) -> dict[str, list[tuple[str, ...]]]:
-        named: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-        for qualified in self._function_classes:
-            named[_last(qualified)].append(qualified)
-        return named
+            return max(links.get((facts.path, class_.span), Link.APART) for class_ in own)
+        return max(
+            (
+                min(links[where.path, class_.span], self.linkage.of_type(where, name, facts))
+                for where, class_ in self._function_classes.get(name, ())
+                if names_agree(owner, class_.qualified)
+            ),
+            default=Link.APART,
+        )
 
     # -- types and macros made of guards
 
@@ -377,24 +406,22 @@ class Project:
         return cache(lambda name: ItemsInSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names))
 
     def mentions_of(self, name: str, facts: Facts) -> list[tuple[Facts, GuardUse]]:
-        """Those `mentions` that can mean what the file of `facts` defines: a build tells what they include."""
+        """Those `mentions` that can mean what the file of `facts` defines."""
         found = self._mentions_in_sight(name).at(facts.path)
-        if not self.build.is_known:
-            return found
-        definers = [other.path for other in self if name in _definitions(other)]
-        return [place for place in found if facts.path in self.build.sees(place[0].path, definers)]
+        return [place for place in found if self.linkage.of_type(facts, name, place[0])]
 
     @cached_property
-    def _invocations(self) -> dict[str, list[Invocation]]:
-        table: dict[str, list[Invocation]] = defaultdict(list)
+    def _invocations(self) -> dict[str, list[tuple[Facts, Invocation]]]:
+        table: dict[str, list[tuple[Facts, Invocation]]] = defaultdict(list)
         for facts in self:
             for invocation in facts.invocations:
-                table[invocation.macro].append(invocation)
+                table[invocation.macro].append((facts, invocation))
         return table
 
-    def invocations(self, macro: str) -> list[Invocation]:
-        """With which arguments a macro that defines functions is invoked, in any file."""
-        return self._invocations.get(macro, [])
+    def invocations_of(self, macro: str, facts: Facts) -> list[tuple[Facts, Invocation]]:
+        """Where a macro that defines functions, and that the file of `facts` defines, is invoked."""
+        found = self._invocations.get(macro, [])
+        return [place for place in found if self.linkage.of_type(facts, macro, place[0])]
 
     def defined_elsewhere(self, name: str, language: str = "cpp") -> list[tuple[Facts, Class]]:
         """Classes of a guard's name, written in that language, that are not PyTorch's own."""
@@ -422,41 +449,6 @@ def _path(base: Expression) -> tuple[str, ...]:
     return base.path if isinstance(base, NamePath) else ()
 
 
-def _is_among(written: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> bool:
-    """Whether a class's name as written can mean one of the qualified ones."""
-    return any(_names_agree(written, name) for name in names)
-
-
-def _through_shared_aliases(files: dict[str, Facts], build: BuildFacts) -> dict[str, Facts]:
-    """Files in which a name that another file defines as an alias of a guard is read as that guard.
-
-    Where files differ in what the name means, a build tells which of them is included.
-    """
-    targets: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for facts in files.values():
-        for alias in facts.aliases:
-            if alias.kind == "type":
-                targets[alias.name][last_name(alias.target)].add(facts.path)
-    shared = {name: to for name, to in targets.items() if to.keys() & guards.CPP.keys()}
-    if not shared:
-        return files
-    resolved = dict(files)
-    for path, facts in files.items():
-        meant = {}
-        for name in shared.keys() & {use.guard for use in facts.guard_uses}:
-            seen = build.sees(path, set().union(*shared[name].values())) if len(shared[name]) > 1 else None
-            found = [target for target, places in shared[name].items() if seen is None or not seen.isdisjoint(places)]
-            if len(found) == 1 and found[0] in guards.CPP:
-                meant[name] = found[0]
-        if meant:
-            resolved[path] = replace(facts, guard_uses=tuple(_resolved(use, meant) for use in facts.guard_uses))
-    return resolved
-
-
-def _resolved(use: GuardUse, shared: dict[str, str]) -> GuardUse:
-    return replace(use, guard=shared[use.guard], alias=use.guard) if use.guard in shared else use
-
-
 def _defines_function(name: str) -> Callable[[Facts], bool]:
     return lambda facts: name in index_of(facts).function_names
 
@@ -477,9 +469,3 @@ def _definitions(facts: Facts) -> dict[str, list[Span]]:
 
 def _last(path: tuple[str, ...]) -> str:
     return path[-1] if path else ""
-
-
-def _names_agree(written: tuple[str, ...], qualified: tuple[str, ...]) -> bool:
-    """Whether a name as written can mean the qualified one: one is a tail of the other."""
-    short, long = sorted((written, qualified), key=len)
-    return long[len(long) - len(short) :] == short

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..facts import Facts, Function, Registration
 from ..facts.expressions import simple_name
 from ..lazy_regex import lazy_regex
+from .linkage import Link
 from .project import Project
 
 _AUTOGRAD_KEY = lazy_regex(r"^(?:Pre)?Autograd|^Variable(?:Type|Tensor)Id$|^AUTOGRAD")
@@ -15,12 +16,14 @@ def is_under_autograd(registration: Registration) -> bool:
     return _AUTOGRAD_KEY.match(registration.key) is not None
 
 
-def dispatcher_registrations(function: Function, facts: Facts, project: Project) -> list[tuple[Facts, Registration]]:
+def dispatcher_registrations(
+    function: Function, facts: Facts, project: Project
+) -> list[tuple[Facts, Registration, Link]]:
     """Where the function or lambda of the file of `facts` is given to the dispatcher; a function's, in any file."""
     if not function.is_lambda:
         return project.registrations_of(facts, function)
     return [
-        (facts, registration)
+        (facts, registration, Link.SHOWN)
         for registration in facts.registrations
         if _registers_lambda(registration, function, facts)
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from ..facts.sketch import Mention, Sketch, Topic
@@ -72,6 +72,15 @@ class Survey:
     def place(self, topic: Topic) -> TopicPlace | None:
         """Where it does so first, by path."""
         return self._places.get(topic)
+
+    def place_among(self, topic: Topic, counts: Callable[[str], bool]) -> TopicPlace | None:
+        """As `place`, of those of its files that count."""
+        found: TopicPlace | None = None
+        for path, mentions in self._in_file.items():
+            if topic in mentions and not is_vendored(path) and counts(path):
+                times = mentions[topic].times
+                found = found._replace(times=found.times + times) if found else TopicPlace(path, mentions[topic], times)
+        return found
 
     def mentions_in(self, path: str) -> Mapping[Topic, Mention]:
         """What one file is about; nothing for a file that was not looked at."""

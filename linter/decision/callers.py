@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from ..analysis.linkage import Link
 from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..findings import Confidence, Context, Side
 from .policy import Policy
@@ -43,8 +46,8 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
     if len(callers) > policy.most_callers:
         return []
     first: dict[Context, Signal] = {}
-    for facts, call in callers:
-        caller = _caller(scene, facts, call)
+    for facts, call, link in callers:
+        caller = _caller(scene, facts, call, link)
         signals = direct_signals(caller, _ASKED_SIDES)
         if calls_up > 1 and not is_settled(signals, policy):
             signals += caller_signals(caller, calls_up - 1, policy)
@@ -54,12 +57,15 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
         weighed = weigh(signals, policy)
         if weighed.context not in _WHAT:
             return []
-        if weighed.context not in first:
-            first[weighed.context] = _said(scene, caller, weighed, function)
+        # A caller that is what it is by a name alone shows no more of whom it calls.
+        shown = weigh([signal for signal in signals if signal.shown], policy).context is weighed.context
+        said = replace(_said(scene, caller, weighed, function), shown=shown and caller.link is Link.SHOWN)
+        if weighed.context not in first or (said.shown and not first[weighed.context].shown):
+            first[weighed.context] = said
     return list(first.values())
 
 
-def _caller(scene: Scene, facts: Facts, call: Call) -> Scene:
+def _caller(scene: Scene, facts: Facts, call: Call, link: Link) -> Scene:
     """The call as if the guard stood there."""
     stand_in = GuardUse(
         guard=scene.use.guard,
@@ -70,7 +76,7 @@ def _caller(scene: Scene, facts: Facts, call: Call) -> Scene:
         scope=call.span,
         function=call.function,
     )
-    return scene_of(scene.project, facts, stand_in)
+    return scene_of(scene.project, facts, stand_in, link)
 
 
 def _said(scene: Scene, caller: Scene, weighed: Weighed, function: Function) -> Signal:

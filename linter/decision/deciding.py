@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ..analysis.guard_comments import comments_about_guards, quoted
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse, Span
+from ..facts.embedded_paths import real_path
 from ..findings import Confidence, Context, Decision, Evidence
 from ..frontends.frontend import frontend_named
 from ..guards import Effect
@@ -51,7 +52,7 @@ def _with_comments(decision: Decision, use: GuardUse, facts: Facts) -> Decision:
     said = tuple(
         Evidence(
             f"a comment here says {quoted(comment)}",
-            facts.path,
+            real_path(facts.path),
             comment.span.start,
             facts.row(comment.span.start),
             None,
@@ -66,7 +67,7 @@ def _of_a_part(decision: Decision, use: GuardUse, facts: Facts, unseen: str) -> 
     """What is decided when answers may stand in files that were not looked at: less sure, and it says so."""
     confidence = Confidence.MEDIUM if decision.confidence is Confidence.HIGH else decision.confidence
     start = use.type_span.start
-    limit = Evidence(unseen, facts.path, start, facts.row(start), None, "part-of-project")
+    limit = Evidence(unseen, real_path(facts.path), start, facts.row(start), None, "part-of-project")
     return replace(decision, confidence=confidence, evidence=(*decision.evidence, limit))
 
 

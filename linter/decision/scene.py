@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from ..analysis.linkage import Link
 from ..analysis.project import Project
 from ..facts import Call, Facts, Function, GuardUse, Span
 from ..facts.index import calls_where, index_of
@@ -21,6 +22,8 @@ class Scene(Struct, frozen=True):
     use: GuardUse
     chain: tuple[Function, ...]
     """The functions around the use, innermost first."""
+    link: Link = Link.SHOWN
+    """How its file is linked to the one that asks, where the use stands for what is named there."""
 
     def spelled(self, *path: str) -> str:
         """A name as the language of the file spells it: `torch::autograd::Function`, `torch.autograd.Function`."""
@@ -58,7 +61,7 @@ class Scene(Struct, frozen=True):
         return [other for other in few if other.type_span != self.use.type_span]
 
 
-def scene_of(project: Project, facts: Facts, use: GuardUse) -> Scene:
+def scene_of(project: Project, facts: Facts, use: GuardUse, link: Link = Link.SHOWN) -> Scene:
     """The use in what the build compiles, where one is known."""
     facts = project.build.as_built(facts)
-    return Scene(project, facts, use, facts.enclosing(use.function))
+    return Scene(project, facts, use, facts.enclosing(use.function), link)

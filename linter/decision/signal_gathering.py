@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from ..analysis.linkage import Link
 from .callers import caller_signals
 from .policy import Policy
 from .scene import Scene
@@ -20,7 +23,8 @@ def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
     if name is not None:
         for place in scenes_of_stand_in(scene, name):
             # A class that only passes the struct on (as member or base) is asked in turn.
-            found += signals_of(place, calls_up - 1, policy)
+            signals = signals_of(place, calls_up - 1, policy)
+            found += signals if place.link is Link.SHOWN else [replace(one, shown=False) for one in signals]
     elif calls_up and not is_settled(found, policy):
         found += caller_signals(scene, calls_up, policy)
     for asked in (Asked.WHEN_OPEN, Asked.LAST):

@@ -16,9 +16,11 @@ from enum import Enum
 from msgspec import Struct
 
 from ..analysis.autograd_bookkeeping import is_kernel_of_in_place_or_view
+from ..analysis.linkage import Link
 from ..analysis.ops import is_in_place_or_view
 from ..analysis.survey import TopicPlace
 from ..facts import Facts
+from ..facts.embedded_paths import real_path
 from ..findings import Evidence, Side
 from ..named_tuples import NamedTuple
 from .scene import Scene
@@ -59,6 +61,8 @@ class Sighting(NamedTuple):
     """The op that the function around the use implements, where the place names it."""
     elsewhere: TopicPlace | None = None
     """The place, where it stands in a file that was only looked at and has no facts."""
+    link: Link = Link.SHOWN
+    """How the place is linked to the use, where that is by a name."""
 
 
 Finder = Callable[[Scene], Iterable[Sighting]]
@@ -103,8 +107,9 @@ class SignalKind(Struct, frozen=True, eq=False):
         if sighting.elsewhere is not None:
             path, mention, _ = sighting.elsewhere
             return Signal(self, side, sighting.message, path, mention.offset, mention.row)
-        facts = sighting.facts or scene.facts
-        return Signal(self, side, sighting.message, facts.path, sighting.offset, facts.row(sighting.offset))
+        facts, offset = sighting.facts or scene.facts, sighting.offset
+        shown = sighting.link is Link.SHOWN
+        return Signal(self, side, sighting.message, facts.path, offset, facts.row(offset), shown)
 
 
 class Signal(Struct, frozen=True):
@@ -116,13 +121,16 @@ class Signal(Struct, frozen=True):
     path: str
     offset: int
     row: int
+    shown: bool = True
+    """The code shows that what is said there is about this use, and not about another thing of the same name."""
 
     @property
     def weight(self) -> Weight:
         return self.kind.weight
 
     def evidence(self) -> Evidence:
-        return Evidence(self.message, self.path, self.offset, self.row, self.side, self.kind.name)
+        message = self.message if self.shown else f"{self.message} (by its name: no link is shown)"
+        return Evidence(message, real_path(self.path), self.offset, self.row, self.side, self.kind.name)
 
 
 def signal(

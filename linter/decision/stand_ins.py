@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..analysis.alias_scopes import mentions_of_stand_in
-from ..facts import Form, GuardUse
+from ..analysis.linkage import Link
+from ..facts import Facts, Form, GuardUse
 from ..facts.expressions import is_named
 from ..facts.index import index_of
 from ..facts.macro_substitution import pasted
@@ -29,10 +30,11 @@ def stand_in_of(scene: Scene) -> str | None:
 def scenes_of_stand_in(scene: Scene, name: str) -> list[Scene]:
     """Where the class, macro or alias of that name is used."""
     if scene.use.macro is not None and scene.chain:
-        return [_generated(scene, invocation.arguments) for invocation in scene.project.invocations(name)]
+        invoked = scene.project.invocations_of(name, scene.facts)
+        return [_generated(scene, one.arguments, _link(scene, name, facts)) for facts, one in invoked]
     if scene.use.form is not Form.USING:
         places = mentions_of_stand_in(scene.use, name, scene.facts, scene.project)
-        return [scene_of(scene.project, facts, use) for facts, use in places]
+        return [scene_of(scene.project, facts, use, _link(scene, name, facts)) for facts, use in places]
     # The name is known in the block of the using-declaration, and in others of the same namespace.
     here = index_of(scene.facts)
     uses = _named(name, scene.use, here.uses.within(scene.use.scope)) or _named(name, scene.use, scene.facts.guard_uses)
@@ -48,7 +50,12 @@ def _named(name: str, declared: GuardUse, among: Iterable[GuardUse]) -> list[Gua
     ]
 
 
-def _generated(scene: Scene, arguments: tuple[str, ...]) -> Scene:
+def _link(scene: Scene, name: str, facts: Facts) -> Link:
+    """How a file that names the stand-in is linked to the one with the guard itself."""
+    return scene.project.linkage.of_type(scene.facts, name, facts)
+
+
+def _generated(scene: Scene, arguments: tuple[str, ...], link: Link) -> Scene:
     """The guard in the functions that one invocation of its macro defines."""
     macro = next(macro for macro in scene.facts.macros if macro.name == scene.use.macro)
     chain = tuple(
@@ -59,4 +66,4 @@ def _generated(scene: Scene, arguments: tuple[str, ...]) -> Scene:
         )
         for function in scene.chain
     )
-    return replace(scene, use=replace(scene.use, macro=None), chain=chain)
+    return replace(scene, use=replace(scene.use, macro=None), chain=chain, link=link)

@@ -28,6 +28,10 @@ def weigh(signals: Iterable[Signal], policy: Policy) -> Weighed:
         context = declared.pop()
         return UNDECIDED if declared or context is None else Weighed(context, Confidence.HIGH)
     found = _by_points(signals, policy)
+    if found.confidence is Confidence.HIGH and not all(signal.shown for signal in signals):
+        # What is said of a name, in a file that isn't shown to mean this one, makes nothing sure.
+        shown = _by_points([signal for signal in signals if signal.shown], policy)
+        found = found if shown == found else found._replace(confidence=Confidence.MEDIUM)
     tried = {signal.side.context for signal in signals if signal.weight is Weight.TRIED}
     if policy.tried_settles and len(tried) == 1 and is_open(found):
         return Weighed(tried.pop() or Context.UNKNOWN, Confidence.LOW)
@@ -95,5 +99,5 @@ def is_declared(signals: Iterable[Signal]) -> bool:
 def is_settled(signals: Iterable[Signal], policy: Policy) -> bool:
     """Whether the signals need no others: one is decisive, or together they leave no doubt."""
     signals = list(signals)
-    decisive = any(signal.weight is Weight.DECISIVE for signal in signals)
+    decisive = any(signal.weight is Weight.DECISIVE and signal.shown for signal in signals)
     return decisive or weigh(signals, policy).confidence is Confidence.HIGH

@@ -23,6 +23,8 @@ class HeaderFacts(NamedTuple):
     definitions: tuple[MacroDefinition, ...] = ()
     undefined: frozenset[str] = frozenset()
     """What an `#undef` names."""
+    declared: tuple[tuple[str, ...], ...] = ()
+    """As `Facts.declared`."""
 
 
 class MacroValues(NamedTuple):

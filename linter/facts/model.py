@@ -236,6 +236,15 @@ class Template(NamedTuple):
     """The guards that its other branch writes."""
 
 
+class JoinedTexts(NamedTuple):
+    """An expression that joins texts of C++ to one program: `load_inline(cpp_sources=[a, b])`, `HEAD + BODY`."""
+
+    start: int
+    """Where it begins in the file: texts with the same one belong together."""
+    files: tuple[str, ...] = ()
+    """The source files that it reads, as written."""
+
+
 class Suppression(NamedTuple):
     """A comment that silences rules on some rows; no codes means every rule."""
 
@@ -280,6 +289,8 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     parallel_blocks: tuple[Span, ...] = ()
     """What stands below `#pragma omp parallel`."""
     includes: tuple[Include, ...] = ()
+    declared: tuple[tuple[str, ...], ...] = ()
+    """Qualified names of the functions and methods that are declared without a body: another file may define them."""
     suppressions: tuple[Suppression, ...] = ()
     intents: tuple[Intent, ...] = ()
     """What comments declare guards to be for."""
@@ -290,6 +301,8 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     """Facts of the C++ that stands in this file's string literals or fenced blocks, each a piece of its own."""
     template: Template | None = None
     """Of such a piece: what the program around it does with the text."""
+    built: tuple[JoinedTexts, ...] = ()
+    """Of such a piece: what the program around it builds of the text together with others."""
     linked: bool = False
     """A file that a build compiles: its macros hold there, and other such files call its functions by their names."""
     bodies: tuple[Body, ...] = ()

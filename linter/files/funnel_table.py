@@ -74,7 +74,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf102_legacy_guard_argument.py': (2818, 3981422373),
     'rules/gf103_stale_version_gate.py': (3093, 2366769054),
     'rules/gf104_legacy_static_api.py': (2433, 438230083),
-    'rules/gf105_legacy_guard_in_string.py': (3368, 368181808),
+    'rules/gf105_legacy_guard_in_string.py': (2923, 1013486375),
     'rules/gf201_temporary_guard.py': (2744, 2734139177),
     'rules/gf202_guard_covers_nothing.py': (3295, 2656280511),
     'rules/gf203_vexing_parse_guard.py': (3171, 2688591244),

@@ -32,15 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from .. import guards
 from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Facts
-from ..facts.embedded_paths import real_path
-from ..findings import Decision, Evidence, Finding
+from ..findings import Finding
 from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards
 from ..rule import Rule
@@ -61,7 +58,7 @@ def in_strings(facts: Facts, project: Project) -> Iterator[Finding]:
         for use in piece.guard_uses:
             if use.guard != guards.LEGACY or has_new_counterpart(use, piece, project) or _is_for_old_torch(piece):
                 continue
-            decision = _in_file(decide(use, piece, project))
+            decision = decide(use, piece, project)
             message = f"in C++ inside {where}: {message_for(decision)}"
             yield RULE.at(facts, use.type_span, message, use=use, decision=decision)
 
@@ -73,12 +70,3 @@ def _is_for_old_torch(piece: Facts) -> bool:
 
 
 _NEW = {guards.INFERENCE_MODE, guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW}
-
-
-def _in_file(decision: Decision) -> Decision:
-    """The decision, its evidence placed in the files that hold the strings."""
-    return replace(decision, evidence=tuple(_placed(evidence) for evidence in decision.evidence))
-
-
-def _placed(evidence: Evidence) -> Evidence:
-    return replace(evidence, path=real_path(evidence.path))

@@ -64,6 +64,7 @@ at::Tensor add_kernel(const at::Tensor& a, const at::Tensor& b) {
   return at::add(a, b);
 }
 """
+DECLARED = "#include <torch/torch.h>\nat::Tensor add_kernel(const at::Tensor& a, const at::Tensor& b);\n"
 REGISTERED = 'TORCH_LIBRARY_IMPL(my, Autograd, m) {\n  m.impl("add", add_kernel);\n}\n'
 CASES = [
     pytest.param({}, True, ("kernel", "high"), False, id="the whole project is asked"),
@@ -83,7 +84,8 @@ def test_who_registers_a_function_is_asked_of_the_project(
 ) -> None:
     monkeypatch.setattr(surroundings, "LARGEST", 3)
     (tmp_path / "src").mkdir()
-    for name, text in {"kernel.cpp": KERNEL, "library.cpp": '#include "kernel.h"\n' + REGISTERED, **more}.items():
+    files = {"kernel.cpp": KERNEL, "kernel.h": DECLARED, "library.cpp": '#include "kernel.h"\n' + REGISTERED, **more}
+    for name, text in files.items():
         (tmp_path / name).write_text(text)
     if repository:
         (tmp_path / ".git").mkdir()

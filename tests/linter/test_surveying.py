@@ -91,12 +91,15 @@ def test_calls_are_followed_so_far(
 ) -> None:
     monkeypatch.setattr(surveying, "LARGE", largest)
     steps = [
-        f"#include <torch/script.h>\nvoid step_{n}(at::Tensor x) {{ step_{n + 1}(x); }}\n" for n in range(1, calls)
+        f"#include <torch/script.h>\nvoid step_{n + 1}(at::Tensor x);\nvoid step_{n}(at::Tensor x) {{ step_{n + 1}(x); }}\n"
+        for n in range(1, calls)
     ]
     last = f"#include <torch/script.h>\nvoid step_{calls}(at::Tensor x) {{ torch::jit::load(name).forward({{x}}); }}\n"
     files = {f"src/step_{n}.cpp": text for n, text in enumerate([*steps, last], start=1)}
     unrelated = {f"tools/other_{n}.cpp": "" for n in range(10)}
-    use = OP + USE.replace("net_->answer", "step_1")  # what was read shows that the project defines ops
+    use = (
+        "void step_1(at::Tensor x);\n" + OP + USE.replace("net_->answer", "step_1")
+    )  # what was read shows that the project defines ops
     for name, text in {"src/server.cpp": use, **files, **unrelated}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)

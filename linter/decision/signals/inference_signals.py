@@ -111,9 +111,10 @@ def _behind(found: Reached) -> Sighting:
     """What is done behind a call, at the place where it is done."""
     act = found.act
     if found.is_here:
-        return Sighting(f"a model is run under the guard: `{shown(act.written)}` is a `{found.doer}`", act.offset)
+        message = f"a model is run under the guard: `{shown(act.written)}` is a `{found.doer}`"
+        return Sighting(message, act.offset, link=found.link)
     message = f"`{shown(found.through)}` {found.deed.value}: `{shown(act.written)}` in `{found.doer}`"
-    return Sighting(message, act.offset, act.facts)
+    return Sighting(message, act.offset, act.facts, link=found.link)
 
 
 @signal("file-loads-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[loads_model])
@@ -244,7 +245,7 @@ def _makes_tensors(call: Call) -> bool:
 
 
 def _tests_ops(facts: Facts, project: Project) -> bool:
-    return bool(facts.registrations) or any(map(project.is_autograd_function, facts.classes))
+    return bool(facts.registrations) or any(project.is_autograd_function(facts, class_) for class_ in facts.classes)
 
 
 @signal("named-like-workload", side=Side.INFERENCE, weight=Weight.WEAK, unless=[in_program])

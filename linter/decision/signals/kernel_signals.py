@@ -9,6 +9,7 @@ from ...analysis.autograd_bookkeeping import first_bookkeeping_in
 from ...analysis.autograd_functions import Role, part_in_autograd_function
 from ...analysis.calls import is_load, is_run
 from ...analysis.known_names import CPP_AUTOGRAD_FUNCTION
+from ...analysis.linkage import Link
 from ...analysis.ops import is_factory
 from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
@@ -33,7 +34,7 @@ def in_function_forward(scene: Scene) -> Iterator[Sighting]:
             f"is in `{_with_owner(scene, part.function)}` of a {scene.spelled(*CPP_AUTOGRAD_FUNCTION)}, "
             "which runs as an autograd kernel"
         )
-        yield Sighting(message, part.function.span.start)
+        yield Sighting(message, part.function.span.start, link=part.link)
 
 
 @signal(
@@ -45,7 +46,7 @@ def helps_function_forward(scene: Scene) -> Iterator[Sighting]:
     if part is not None and part.role is Role.HELPER:
         name, base = _with_owner(scene, part.function), scene.spelled(*CPP_AUTOGRAD_FUNCTION)
         message = f"`{name}` helps a {base}, whose `forward` runs as an autograd kernel"
-        yield Sighting(message, part.function.span.start)
+        yield Sighting(message, part.function.span.start, link=part.link)
 
 
 def _with_owner(scene: Scene, function: Function) -> str:
@@ -64,17 +65,17 @@ def _with_owner(scene: Scene, function: Function) -> str:
 )
 def registered_under_autograd(scene: Scene) -> Iterator[Sighting]:
     """its function is registered under an Autograd key, in any file"""
-    for name, where, registration in _registrations(scene):
+    for name, where, registration, link in _registrations(scene):
         if is_under_autograd(registration):
-            yield _registered(f"{name} is registered under {registration.key}", where, registration)
+            yield _registered(f"{name} is registered under {registration.key}", where, registration, link)
 
 
 @signal("registered-under-adinplaceorview", side=Side.KERNEL, weight=Weight.DECISIVE, asks_project=True)
 def registered_under_adinplaceorview(scene: Scene) -> Iterator[Sighting]:
     """its function is registered under `ADInplaceOrView`, in any file"""
-    for name, where, registration in _registrations(scene):
+    for name, where, registration, link in _registrations(scene):
         if registration.key == "ADInplaceOrView":
-            yield _registered(f"{name} is registered under ADInplaceOrView", where, registration)
+            yield _registered(f"{name} is registered under ADInplaceOrView", where, registration, link)
 
 
 @signal("builds-graph", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.DECISIVE)
@@ -96,9 +97,9 @@ def builds_graph_itself(scene: Scene) -> Iterator[Sighting]:
 )
 def registered_under_another_key(scene: Scene) -> Iterator[Sighting]:
     """its function is registered under another key (`CPU`, `CUDA`, …), in any file"""
-    for name, where, registration in _registrations(scene):
+    for name, where, registration, link in _registrations(scene):
         if registration.key and registration.key != "ADInplaceOrView" and not is_under_autograd(registration):
-            yield _registered(f"{name} is the {registration.key} kernel", where, registration)
+            yield _registered(f"{name} is the {registration.key} kernel", where, registration, link)
 
 
 @signal(
@@ -106,22 +107,22 @@ def registered_under_another_key(scene: Scene) -> Iterator[Sighting]:
 )
 def registered_without_a_key(scene: Scene) -> Iterator[Sighting]:
     """its function is given to the dispatcher under no key, in any file"""
-    for name, where, registration in _registrations(scene):
+    for name, where, registration, link in _registrations(scene):
         if not registration.key:
-            yield _registered(f"{name} is registered with the dispatcher", where, registration)
+            yield _registered(f"{name} is registered with the dispatcher", where, registration, link)
 
 
-def _registrations(scene: Scene) -> Iterator[tuple[str, Facts, Registration]]:
+def _registrations(scene: Scene) -> Iterator[tuple[str, Facts, Registration, Link]]:
     """How each function around the use is registered, with the function's name for the message."""
     for function in scene.chain:
-        for where, registration in dispatcher_registrations(function, scene.facts, scene.project):
+        for where, registration, link in dispatcher_registrations(function, scene.facts, scene.project):
             name = _with_owner(scene, function) if function.name == "operator()" else function.name
-            yield f"`{name}`" if name else "the lambda", where, registration
+            yield f"`{name}`" if name else "the lambda", where, registration, link
 
 
-def _registered(message: str, where: Facts, registration: Registration) -> Sighting:
+def _registered(message: str, where: Facts, registration: Registration, link: Link) -> Sighting:
     operator = f" for `{registration.operator}`" if registration.operator else ""
-    return Sighting(message + operator, registration.span.start, where, registration.operator)
+    return Sighting(message + operator, registration.span.start, where, registration.operator, link=link)
 
 
 @signal("calls-dispatcher", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...analysis.survey import Survey
 from ...facts import Form
@@ -28,10 +28,11 @@ def project_runs_models(scene: Scene) -> Iterator[Sighting]:
     survey = _survey_for(scene)
     if survey is None:
         return
-    place = survey.place(Topic.LOAD) or survey.place(Topic.RUN)
+    load, run = (survey.place_among(topic, _same_program(scene)) for topic in (Topic.LOAD, Topic.RUN))
+    place = load or run
     if place is None or not _has_hardly_gradients(survey):
         return
-    what = "loads" if survey.count(Topic.LOAD) else "runs"
+    what = "loads" if load else "runs"
     message = (
         f"the project {what} models (`{place.mention.text}`) and defines no ops: none of its {survey.files} files "
         f"registers a kernel or writes an autograd Function, and {_gradients(survey)}"
@@ -54,7 +55,7 @@ def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
         return
     if survey.count(Topic.GRADIENT) or survey.count(Topic.BINDING):
         return
-    place = survey.place(Topic.TENSOR)
+    place = survey.place_among(Topic.TENSOR, _same_program(scene))
     if place is not None:
         message = f"none of the project's {survey.files} files defines an op or computes a gradient"
         yield Sighting(message, place.mention.offset, None, "", place)
@@ -85,6 +86,11 @@ def _survey_for(scene: Scene) -> Survey | None:
     if survey is None or not survey.complete or survey.files < _LEAST_FILES or survey.count(Topic.OP):
         return None
     return survey if _is_local(scene) else None
+
+
+def _same_program(scene: Scene) -> Callable[[str], bool]:
+    """Whether a file (a path) may be a part of the program that the use is in: what tests load, the library needn't."""
+    return lambda path: not scene.project.linkage.are_strangers(scene.facts.path, path)
 
 
 def _has_hardly_gradients(survey: Survey) -> bool:

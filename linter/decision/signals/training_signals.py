@@ -35,4 +35,4 @@ def reaches_training(scene: Scene) -> Iterator[Sighting]:
         if found is not None:
             act = found.act
             message = f"`{shown(found.through)}` trains: `{shown(act.written)}` in `{found.doer}`"
-            yield Sighting(message, act.offset, act.facts)
+            yield Sighting(message, act.offset, act.facts, link=found.link)

@@ -26,6 +26,7 @@ from .cpp_bodies import find_bodies
 from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_plain_lines
 from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
 from .dead_branches import dead_branches
+from .declared_functions import declared_functions
 from .focus import focused, guard_places, needs_all, text_places
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
@@ -111,6 +112,7 @@ def extract_cpp(
         invocations=_invocations(live, live_code, frozenset(makers.union(watched))),
         parallel_blocks=_parallel_blocks(live_code),
         includes=find_includes(live, live_code),
+        declared=declared_functions(live_code),
         suppressions=directives.suppressions,
         intents=declared.intents,
         line_starts=source.line_starts,

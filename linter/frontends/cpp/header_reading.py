@@ -1,4 +1,4 @@
-"""A file's text -> what the preprocessor makes of it, without a parser."""
+"""A file's text -> what includers see of it, without a parser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .byte_words import line_before
 from .conditionals import find_conditionals
 from .cpp_extraction import find_includes
 from .cpp_masking import code_only, with_plain_lines
+from .declared_functions import declared_functions
 
 _DIRECTIVE = lazy_regex(
     rb"#[ \t]*(?P<kind>define|undef)[ \t]+(?P<name>[A-Za-z_]\w*)(?P<open>\(?)(?P<rest>[^\n\\]*(?:\\\r?\n[^\n\\]*)*)"
@@ -19,10 +20,8 @@ _GUARD = lazy_regex(r"\s*!\s*defined\s*\(?\s*(\w+)\s*\)?\s*")
 
 
 def read_header(source: Source) -> HeaderFacts:
-    """What the file includes, and the macros without parameters that it defines."""
+    """What the file includes and declares, and the macros without parameters that it defines."""
     text = with_plain_lines(source.text)
-    if b"#" not in text:
-        return HeaderFacts()
     code = code_only(text)
     found = [match for match in _DIRECTIVE.finditer(code) if line_before(code, match.start()) is not None]
     conditionals = find_conditionals(code)
@@ -40,7 +39,7 @@ def read_header(source: Source) -> HeaderFacts:
     )
     forgotten = frozenset(match["name"].decode() for match in found if match["kind"] == b"undef")
     includes = tuple((include.header, include.system) for include in find_includes(text, code))
-    return HeaderFacts(includes, definitions, forgotten)
+    return HeaderFacts(includes, definitions, forgotten, declared_functions(code))
 
 
 def _is_include_guard(conditional: Conditional, names: set[str]) -> bool:

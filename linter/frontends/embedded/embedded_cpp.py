@@ -28,6 +28,7 @@ from ...files.intent_comments import find_intents
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from ...lazy_regex import lazy_regex
+from .built_together import BuiltTogether
 from .template_context import template_of
 
 _LEGACY = guards.LEGACY.encode()
@@ -343,11 +344,12 @@ def _without_lone_names(content: bytes) -> bytes:
 
 def embedded_cpp(source: Source, tree: ast.Module, facts: Facts) -> Iterator[Facts]:
     """The facts of the C++ in each literal that holds the old guard."""
+    together = BuiltTogether(source, tree)
     for literal in find_literals(source, tree):
         found = read_embedded(source, literal.span, lay_out(source.text, literal), facts)
         if found is not None:
             found = _with_work(found, placeholders_for_work(source.text, literal), source.text)
-            yield replace(found, template=template_of(literal.span, source, tree))
+            yield replace(found, template=template_of(literal.span, source, tree), built=together.of(literal.span))
 
 
 _OLD = guards.GuardNames(guards.CPP, guards.deprecated_guards)

@@ -36,7 +36,7 @@ IMPL = 'TORCH_LIBRARY_IMPL(ns, {}, m) {{ m.impl("scale", {}); }}\n'
 def test_callers_of(text: str, others: list[str], expected: list[tuple[str, str]]) -> None:
     found = snippet(text, *others)
     callers = found.project.callers_of(found.facts, found.function("scale"))
-    assert [(where.path, where.functions[call.function or 0].name) for where, call in callers] == expected
+    assert [(where.path, where.functions[call.function or 0].name) for where, call, _ in callers] == expected
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_callers_of(text: str, others: list[str], expected: list[tuple[str, str]
 def test_registrations_of(text: str, others: list[str], expected: list[tuple[str, str]]) -> None:
     found = snippet(text, *others)
     registrations = found.project.registrations_of(found.facts, found.function("scale"))
-    assert [(where.path, registration.key) for where, registration in registrations] == expected
+    assert [(where.path, registration.key) for where, registration, _ in registrations] == expected
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_functor_is_registered_by_its_class(registered: str, expected: list[st
         f" torch::RegisterOperators::options().kernel<{registered}>(c10::DispatchKey::Autograd));\n"
     )
     registrations = found.project.registrations_of(found.facts, found.function("operator()"))
-    assert [registration.key for _, registration in registrations] == expected
+    assert [registration.key for _, registration, _ in registrations] == expected
 
 
 FORWARD = "static at::Tensor forward({}) {{ return at::relu(x); }}"
@@ -112,13 +112,18 @@ FORWARD = "static at::Tensor forward({}) {{ return at::relu(x); }}"
             f"struct M : torch::nn::Module {{ {FORWARD.format('at::Tensor x')} }};", [], "forward", None, id="a module",
         ),
         pytest.param(
-            "at::Tensor F::forward(C* ctx, at::Tensor x) { return at::relu(x); }",
-            ["struct F : torch::autograd::Function<F> { static at::Tensor forward(C*, at::Tensor); };"],
+            '#include "other1.h"\nat::Tensor F::forward(C* ctx, at::Tensor x) { return at::relu(x); }',
+            ["#pragma once\nstruct F : torch::autograd::Function<F> { static at::Tensor forward(C*, at::Tensor); };"],
             "forward", "forward", id="defined outside, the class in another file",
         ),
         pytest.param(
             "at::Tensor F::forward(C* ctx, at::Tensor x) { return at::relu(x); }",
-            ["struct F : torch::nn::Module { at::Tensor forward(at::Tensor); };"],
+            ["struct F : torch::autograd::Function<F> { static at::Tensor forward(C*, at::Tensor); };"],
+            "forward", None, id="defined outside, a class in a file that it can't include",
+        ),
+        pytest.param(
+            '#include "other1.h"\nat::Tensor F::forward(C* ctx, at::Tensor x) { return at::relu(x); }',
+            ["#pragma once\nstruct F : torch::nn::Module { at::Tensor forward(at::Tensor); };"],
             "forward", None, id="defined outside, a module in another file",
         ),
         pytest.param(
@@ -127,7 +132,8 @@ FORWARD = "static at::Tensor forward({}) {{ return at::relu(x); }}"
         ),
         pytest.param(
             f"struct B : F {{ {FORWARD.format('C* ctx, at::Tensor x')} }};",
-            ["struct F : torch::autograd::Function<F> {};"], "forward", "forward", id="a class that derives from one",
+            ["#pragma once\nstruct F : torch::autograd::Function<F> {};"], "forward", "forward",
+            id="a class that derives from one",
         ),
         pytest.param(
             "struct F : torch::autograd::Function<F> { static int helper(int x) { return x; } };",
@@ -156,22 +162,24 @@ def test_mentions(other: str, expected: list[str]) -> None:
 
 
 def test_an_alias_of_a_guard_is_that_guard_in_every_file() -> None:
-    alias, user = "using Old = at::AutoNonVariableTypeMode;", "void f() { Old g; }"
+    alias, user = "#pragma once\nusing Old = at::AutoNonVariableTypeMode;", "void f() { Old g; }"
     found = snippet(user, alias, watched=("Old",))
     assert [(use.guard, use.alias) for use in found.facts.guard_uses] == [("AutoNonVariableTypeMode", "Old")]
     assert [(facts.path, use.form.value) for facts, use in found.project.mentions("Old")] == [
         ("ops.cpp", "declaration")
     ]
-    assert [facts.path for facts, _ in found.project.alias_uses("Old")] == ["other1.cpp"]
-    two_meanings = snippet(user, alias, "using Old = at::NoGradGuard;", watched=("Old",))
+    assert [facts.path for facts, _ in found.project.alias_uses("Old")] == ["other1.h"]
+    two_meanings = snippet(user, alias, "#pragma once\nusing Old = at::NoGradGuard;", watched=("Old",))
     assert [use.guard for use in two_meanings.facts.guard_uses] == ["Old"]
 
 
 def test_invocations_of_a_macro_are_found_in_every_file() -> None:
     macro = "#define OP(name) void name() { at::AutoNonVariableTypeMode g(true); work(); }\n"
-    found = snippet(macro + "OP(one);", "OP(two);", "OTHER(three);", watched=("OP",))
-    assert [invocation.arguments for invocation in found.project.invocations("OP")] == [("one",), ("two",)]
-    assert found.project.invocations("OTHER") == []
+    others = ('#include "ops.h"\nOP(two);', "OTHER(three);")
+    found = snippet(macro + "OP(one);", *others, path="ops.h", watched=("OP",))
+    invoked = found.project.invocations_of("OP", found.facts)
+    assert [invocation.arguments for _, invocation in invoked] == [("one",), ("two",)]
+    assert found.project.invocations_of("OTHER", found.facts) == []
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,8 @@ def test_a_use_is_decided(text: str, expected: str, because: list[str]) -> None:
     ],
 )
 def test_a_struct_of_guards_is_what_its_places_are(places: list[str], expected: str) -> None:
-    found = snippet(PLAIN_STRUCT, *places, watched=("Guards",))
+    users = [f'#include "ops.h"\n{place}' for place in places]
+    found = snippet(PLAIN_STRUCT, *users, path="ops.h", watched=("Guards",))
     decision = decide(found.use(), found.facts, found.project)
     assert f"{decision.context.value} {decision.confidence.value}" == expected
 
