@@ -16,6 +16,8 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..named_tuples import NamedTuple
+
 MAX_DEPTH = 16
 """How deep a tree goes."""
 MAX_WIDTH = 16
@@ -178,7 +180,8 @@ class LambdaExpression(ExpressionNode, frozen=True):
     mentioned: tuple[str, ...] = ()
     """The identifiers in that text."""
     body: int | None = None
-    """Which of the `inner` bodies of the body around it; None where it was not read for statements."""
+    """Which of the `inner` bodies of the body in which the expression is evaluated; None where statements aren't read.
+    What decorates a function, and its default arguments, are evaluated in the body around it."""
 
     def __str__(self) -> str:
         return self.text
@@ -189,10 +192,14 @@ class LambdaExpression(ExpressionNode, frozen=True):
 
 
 class Operation(ExpressionNode, frozen=True):
-    """Operators with their operands: `-x`, `a + b`, `a = b`, `flag ? a : b`, `a if flag else b`, `delete p`."""
+    """Operators with their operands: `-x`, `a + b`, `a = b`, `flag ? a : b`, `a if flag else b`, `delete p`.
+
+    Python's `a < b < c` is `a < b and b < c`.
+    """
 
     operator: str
-    """As written; `?:` and `if else` for the two conditional ones, whose operands are (condition, then, otherwise)."""
+    """As written; `?:` and `if else` for the two conditional ones, whose operands are (condition, then, otherwise);
+    `slice` for `a:b:c`, with None for what is left out; `:` for a pair of a dict, and `**` with one operand in it."""
     operands: tuple[Expression, ...]
     postfix: bool = False
 
@@ -203,11 +210,15 @@ class Operation(ExpressionNode, frozen=True):
         if self.operator == "if else":
             condition, then, otherwise = self.operands
             return f"{then} if {condition} else {otherwise}"
+        if self.operator == "slice":
+            return ":".join("" if _is_none(bound) else str(bound) for bound in self.operands)
+        if not self.operands:
+            return self.operator
         if len(self.operands) == 1:
             gap = " " if self.operator[-1].isalpha() else ""
             operand = str(self.operands[0])
             return operand + self.operator if self.postfix else self.operator + gap + operand
-        joiner = ", " if self.operator == "," else f" {self.operator} "
+        joiner = f"{self.operator} " if self.operator in (",", ":") else f" {self.operator} "
         return joiner.join(map(str, self.operands))
 
     @property
@@ -221,7 +232,10 @@ class Operation(ExpressionNode, frozen=True):
 
 
 class Bracketed(ExpressionNode, frozen=True):
-    """`(x)`, `{1, 2}`, `[a, b]`: a parenthesised expression, an initialiser, a list, a tuple, a structured binding."""
+    """`(x)`, `{1, 2}`, `[a, b]`: a parenthesised expression, an initialiser, a list, a tuple, a structured binding.
+
+    A dict's items are operations: `:` with a key and a value, `**` with another dict.
+    """
 
     items: tuple[Expression, ...]
     brackets: str = "()"
@@ -232,6 +246,37 @@ class Bracketed(ExpressionNode, frozen=True):
     @property
     def children(self) -> tuple[Expression, ...]:
         return self.items
+
+
+class Clause(NamedTuple):
+    """`for target in iterable if condition if condition` of a comprehension."""
+
+    target: Expression
+    iterable: Expression
+    """Of an `async for`, an `Operation("await")`."""
+    conditions: tuple[Expression, ...] = ()
+
+
+class Comprehension(ExpressionNode, frozen=True):
+    """Python's `[element for …]`, and those of sets, dicts and generators."""
+
+    kind: str
+    """The brackets: `[]`, `{}`, `()`; `{:}` of a dict, whose element is an `Operation(":")`."""
+    element: Expression
+    clauses: tuple[Clause, ...]
+    """The outermost first."""
+
+    def __str__(self) -> str:
+        parts = [str(self.element)]
+        for clause in self.clauses:
+            parts.append(f"for {clause.target} in {clause.iterable}")
+            parts += (f"if {condition}" for condition in clause.conditions)
+        return self.kind[0] + " ".join(parts) + self.kind[-1]
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        inner = (part for clause in self.clauses for part in (clause.target, clause.iterable, *clause.conditions))
+        return (self.element, *inner)
 
 
 class Construction(ExpressionNode, frozen=True):
@@ -329,6 +374,7 @@ Expression = (
     | LambdaExpression
     | Operation
     | Bracketed
+    | Comprehension
     | Construction
     | NewExpression
     | CastExpression
@@ -336,6 +382,10 @@ Expression = (
     | TypeName
 )
 """Any of the nodes."""
+
+
+def _is_none(expression: Expression) -> bool:
+    return isinstance(expression, LiteralExpression) and expression.kind is LiteralKind.NONE
 
 
 def _list(items: tuple[Expression, ...]) -> str:

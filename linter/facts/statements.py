@@ -1,11 +1,14 @@
 """The code of functions as nested statements, in one form for both languages: what `linter/flow` runs.
 
-Expressions are those of `facts.expressions`. A statement has the place of its text, an expression has none: what happens
-in it is told at its statement. Python's constructs and C++'s are written as the same statement where they do the same.
+Expressions are those of `facts.expressions`. A statement has the place of its text, an expression has none: what
+happens in it is told at its statement. Python's constructs and C++'s are written as the same statement where they do
+the same.
 Only what guards and their tensors can reach is kept; the rest of a file is not in it (`Body.is_read`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -140,19 +143,7 @@ class Declaration(StatementNode, frozen=True):
 
 
 Statement = (
-    Assign
-    | Evaluate
-    | If
-    | Loop
-    | Try
-    | Block
-    | Return
-    | Raise
-    | Leave
-    | Delete
-    | Define
-    | Import
-    | Declaration
+    Assign | Evaluate | If | Loop | Try | Block | Return | Raise | Leave | Delete | Define | Import | Declaration
 )
 
 
@@ -209,3 +200,114 @@ class Body(Struct, frozen=True, array_like=True, gc=False):
     """Its index in `Facts.functions`, where it is one of them."""
     is_read: bool = True
     """False where its code was left out, or where not all of it could be read."""
+
+    def __str__(self) -> str:
+        """Its code in regular form, with the bodies in it where they are defined: for tests and for people."""
+        return "\n".join(_body_lines(self))
+
+
+# -- printing
+
+_INDENT = "    "
+
+
+def _body_lines(body: Body) -> Iterator[str]:
+    yield from (f"@{decorator}" for decorator in body.decorators)
+    yield _header_line(body)
+    if not body.is_read:
+        yield _INDENT + "..."
+    yield from (_INDENT + line for line in _lines(body.initialisers, body))
+    yield from (_INDENT + line for line in _lines(body.statements, body))
+    for index, inner in enumerate(body.inner):
+        if inner.kind is BodyKind.LAMBDA:
+            first, *others = _body_lines(inner)
+            yield f"{_INDENT}#{index} {first}"
+            yield from (_INDENT + line for line in others)
+
+
+def _header_line(body: Body) -> str:
+    if body.kind is BodyKind.MODULE:
+        return "module:"
+    word = {BodyKind.FUNCTION: "def", BodyKind.CLASS: "class", BodyKind.LAMBDA: "lambda"}[body.kind]
+    marks = (*("async",) * body.is_async, *("static",) * body.is_static, word, *("generator",) * body.is_generator)
+    captured = f"[{', '.join(body.captures)}]" if body.captures else ""
+    given = ", ".join(map(str, body.bases) if body.kind is BodyKind.CLASS else map(_parameter, body.parameters))
+    returned = f" -> {body.returns}" if body.returns is not None else ""
+    members = "".join(f" {_parameter(member)};" for member in body.members)
+    return f"{' '.join(marks)} {body.name}{captured}({given}){returned}:{members}"
+
+
+def _parameter(given: BodyParameter) -> str:
+    annotation = f": {given.annotation}" if given.annotation is not None else ""
+    default = f" = {given.default}" if given.default is not None else ""
+    return f"{given.mark}{given.name}{annotation}{default}"
+
+
+def _lines(statements: tuple[Statement, ...], body: Body) -> Iterator[str]:
+    for statement in statements:
+        if isinstance(statement, Define):
+            yield from _body_lines(body.inner[statement.body])
+            continue
+        yield _line(statement)
+        for header, block in _blocks(statement):
+            yield from (header,) * bool(header)
+            yield from (_INDENT + line for line in _lines(block, body)) if block else (f"{_INDENT}pass",)
+
+
+def _line(statement: Statement) -> str:
+    """A statement's first line."""
+    if isinstance(statement, Assign):
+        targets = " = ".join(map(str, statement.targets)) + (
+            f": {statement.type}" if statement.type is not None else ""
+        )
+        declared = "declare " * statement.declares + targets
+        return declared if statement.value is None else f"{declared} {statement.operator} {statement.value}"
+    if isinstance(statement, Evaluate):
+        return str(statement.value)
+    if isinstance(statement, If):
+        return f"if {statement.condition}:"
+    if isinstance(statement, Loop):
+        once = "once " * statement.runs_once
+        if statement.iterable is not None:
+            return f"{once}for {statement.target} in {statement.iterable}:"
+        return f"{once}while {'True' if statement.condition is None else statement.condition}:"
+    if isinstance(statement, Try):
+        return "try:"
+    if isinstance(statement, Block):
+        items = ", ".join(
+            f"{one.context}" + (f" as {one.target}" if one.target is not None else "") for one in statement.items
+        )
+        return "parallel " * statement.is_parallel + (f"with {items}:" if items else "block:")
+    if isinstance(statement, (Return, Raise)):
+        word = "return" if isinstance(statement, Return) else "raise"
+        return word if statement.value is None else f"{word} {statement.value}"
+    if isinstance(statement, Leave):
+        return statement.word
+    if isinstance(statement, Delete):
+        return f"del {', '.join(map(str, statement.targets))}"
+    if isinstance(statement, Import):
+        return f"import {statement.dotted} as {statement.name}"
+    if isinstance(statement, Declaration):
+        return f"{statement.word} {', '.join(statement.names)}"
+    return f"define {statement.body}"
+
+
+def _blocks(statement: Statement) -> Iterator[tuple[str, tuple[Statement, ...]]]:
+    """(its header, where it has one of its own, a block)."""
+    header = ""
+    while isinstance(statement, If):
+        yield header, statement.then
+        if len(statement.otherwise) != 1 or not isinstance(statement.otherwise[0], If):
+            break
+        statement = statement.otherwise[0]
+        header = f"elif {statement.condition}:"
+    if isinstance(statement, (Loop, Try, Block)):
+        yield "", statement.block
+    if isinstance(statement, Try):
+        for handler in statement.handlers:
+            caught = "" if handler.caught is None else f" {handler.caught}"
+            yield f"except{caught}{f' as {handler.name}' if handler.name else ''}:", handler.block
+    if isinstance(statement, (If, Loop, Try)) and statement.otherwise:
+        yield "else:", statement.otherwise
+    if isinstance(statement, Try) and statement.finally_:
+        yield "finally:", statement.finally_
