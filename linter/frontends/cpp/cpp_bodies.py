@@ -5,63 +5,73 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from typing import TYPE_CHECKING
 
-from ...facts import Function, GuardUse, Span
+from ...facts import Function, Span
 from ...facts.expressions import Expression, MemberAccess, NamePath, TypeName
 from ...facts.model import MOST_AROUND
 from ...facts.statements import Assign, Body, BodyKind, BodyParameter
 from ...lazy_regex import lazy_regex
+from .byte_words import places_by_word, words
 from .cpp_branches import CONTROL_FLOW
 from .cpp_declarators import declared_by, function_declarator
 from .cpp_statements import SIMPLE_STATEMENTS, Closures, StatementReader, UnfinishedBody
-from .guard_reach import reached
+from .guard_reach import Reach
 from .tree_reading import Reading
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_FEW = 100
+"""Globals that are each looked for by themselves."""
 _WAITS = lazy_regex(rb"co_(?:await|yield|return)\b")
 _FORMS = {**SIMPLE_STATEMENTS, **CONTROL_FLOW}
 _THIS = NamePath(("this",))
 
 
-def find_bodies(reading: Reading, uses: Sequence[GuardUse], named: Set[str], dead: Sequence[Span]) -> tuple[Body, ...]:
-    """The bodies of what guards, and the functions that are named, can reach; the module's is the last."""
-    if not uses and not named:
-        return ()
-    globals_ = _globals(reading)
-    reach = reached(reading, uses, named, frozenset(globals_))
-    if not reach.functions and not reach.classes:
-        return ()
+def find_bodies(reading: Reading, reach: Reach, dead: Sequence[Span]) -> tuple[Body, ...]:
+    """The bodies of what is reached, in the order of the text; the module's is the last."""
     building = _Building(reading, dead)
     found: list[Body] = []
+    is_reached = False
     for index, function in enumerate(reading.functions):
         if function.parent is None:
-            is_reached = index in reach.functions
+            is_reached = reach.holds(function.span.start)
         if is_reached and not function.is_lambda:
             found.append(building.function_body(index))
-    for index in sorted(reach.classes):
-        around = reading.function_at(reading.classes[index].span.start)
-        if around is None:
+    for index, class_ in enumerate(reading.classes):
+        if (
+            reach.names_class(class_.name.encode())
+            and reading.class_nodes[index].type != "enum_specifier"
+            and reading.function_at(class_.span.start) is None
+        ):
             found.append(building.class_body_of(index))
     found.sort(key=lambda body: body.span)
-    module = building.module_body([node for name, nodes in globals_.items() if name in reach.words for node in nodes])
-    return (*found, *module)
+    return (*found, *building.module_body(_globals(reading, reach)))
 
 
-def _globals(reading: Reading) -> dict[bytes, list[Node]]:
-    """The declarations outside of functions and classes by the names of their variables."""
+def _globals(reading: Reading, reach: Reach) -> list[Node]:
+    """The declarations outside of functions and classes whose variables reached code names."""
     found: dict[bytes, list[Node]] = {}
     for node in reading.outer_declarations:
-        for declarator in node.children_by_field_name("declarator"):
+        for declarator in node.named_children:
             left: Node | None = declarator
             if declarator.type == "init_declarator":
                 left = declarator.child_by_field_name("declarator")
+            elif not declarator.type.endswith(("identifier", "declarator")):
+                continue
             name = declared_by(left).name if left is not None and left.type != "function_declarator" else None
             while name is not None and name.type == "qualified_identifier":
                 name = name.child_by_field_name("name")
             if name is not None and name.text:
                 found.setdefault(name.text, []).append(node)
-    return found
+    if not found:
+        return []
+    by_word = places_by_word(reading.code) if len(found) > _FEW else None
+    return [
+        node
+        for name, nodes in found.items()
+        if any(map(reach.holds, words(name, reading.code) if by_word is None else by_word.get(name, ())))
+        for node in nodes
+    ]
 
 
 class _Building(Closures):
