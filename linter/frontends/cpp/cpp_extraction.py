@@ -120,7 +120,7 @@ def extract_cpp(
         intents=declared.intents,
         line_starts=source.line_starts,
         linked=True,
-        bodies=find_bodies(reading, reach, dead) if uses or named else (),
+        bodies=find_bodies(reading, reach, dead, grammar) if uses or named else (),
     )
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from functools import cached_property
 
+from ...facts.spans import Nested, Span
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
 from .byte_words import places_by_word, words
@@ -17,7 +19,7 @@ from .outermost_blocks import ClassSpace, OuterBlock, outermost_blocks
 
 _WORD = lazy_regex(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 _CALL = lazy_regex(rb"\s*(?:<[^;{}()]{0,200}>\s*)?\(")
-_DEFINE = lazy_regex(rb"[ \t]*#[ \t]*define[ \t]+(\w+)")
+_DEFINE = lazy_regex(rb"#[ \t]*define[ \t]+(?P<name>\w+)[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
 _REGISTERS = (b"TORCH_LIBRARY", b"PYBIND11_")
 """How blocks begin that hand functions on and call none of them."""
 _LARGEST_CLASS = 32_000
@@ -80,7 +82,12 @@ class _Search:
         for space in classes:
             self._classes[space.name].append(space)
         self._heads = [block.head for block in blocks]
-        self._spaces = sorted(classes, key=lambda space: (space.head, -space.end))
+        self._all_classes = classes
+        self._callers: set[int] = set()
+        """Those in which a guard stands, and those that call them."""
+        self._sought: set[bytes] = set()
+        self._waiting: list[tuple[bytes, bool]] = []
+        """(a name, whether only its calls count) that is still to be looked for."""
         self._known = {*self._by_name, *self._by_owner, *self._classes}
         self._by_word: dict[bytes, list[int]] | None = None
         self.found: set[int] = set()
@@ -100,69 +107,74 @@ class _Search:
 
     def go_up(self, places: Iterable[int]) -> None:
         """The blocks and classes in which the places stand, and what calls or names them."""
-        owners: set[bytes] = set()
-        names: set[bytes] = set()
         for place in places:
             index = self._block_at(place)
-            if index is None:
-                owners |= self._class_at(place)
-                names |= self._macro_at(place)
+            if index is not None:
+                self._add_caller(index)
+                # What has no function's name is the initialiser of a member.
+                self._add_class(self._blocks[index].owner, is_sought=not self._blocks[index].name)
             else:
-                self.found.add(index)
-                owners.add(self._blocks[index].owner)
-        owners.discard(b"")
-        waiting = [*names, *owners]
-        for owner in owners:
-            self.found.update(self._methods_of(owner))
-        waiting += {name for index in self.found if (name := self._blocks[index].name)}
-        passed = set(waiting)
-        while waiting:
-            name = waiting.pop()
-            is_function = name not in owners and name not in names
-            for place in self._places_of(name, len(passed)):
+                self._add_class(self._class_at(place))
+                self._seek(self._macro_at(place))
+        while self._waiting:
+            name, is_called = self._waiting.pop()
+            for place in self._places_of(name):
                 index = self._block_at(place)
                 if index is None:
-                    around = set() if is_function else self._class_at(place) - owners
-                    owners |= around
-                    waiting += around - passed
-                    passed |= around
-                    for owner in around:
-                        self.found.update(self._methods_of(owner))
-                elif index not in self.found and self._uses(place, name, index, is_function=is_function):
-                    self.found.add(index)
-                    caller = self._blocks[index].name
-                    if caller and caller not in passed:
-                        passed.add(caller)
-                        waiting.append(caller)
-        self.mentioned |= owners
+                    if not is_called:
+                        self._add_class(self._class_at(place))
+                elif index not in self._callers and self._uses(place, name, index, is_called=is_called):
+                    self._add_caller(index)
 
-    def _uses(self, place: int, name: bytes, index: int, *, is_function: bool) -> bool:
+    def _add_caller(self, index: int) -> None:
+        self.found.add(index)
+        self._callers.add(index)
+        self._seek(self._blocks[index].name, is_called=True)
+
+    def _add_class(self, name: bytes, *, is_sought: bool = True) -> None:
+        """A class goes with its methods, and with what makes it or derives from it, where it holds a guard itself."""
+        if name and name not in self.mentioned:
+            self.mentioned.add(name)
+            self.found.update(self._methods_of(name))
+        if is_sought:
+            self._seek(name)
+
+    def _seek(self, name: bytes, *, is_called: bool = False) -> None:
+        if name and name not in self._sought:
+            self._sought.add(name)
+            self._waiting.append((name, is_called))
+
+    def _uses(self, place: int, name: bytes, index: int, *, is_called: bool) -> bool:
         """Whether a block calls what it names there."""
         block = self._blocks[index]
         if block.name_place == place or block.name.startswith(_REGISTERS):
             return False
-        return not is_function or _CALL.match(self._code, place + len(name)) is not None
+        return not is_called or _CALL.match(self._code, place + len(name)) is not None
 
-    def _places_of(self, name: bytes, known: int) -> Iterable[int]:
-        if known > _FEW and self._by_word is None:
+    def _places_of(self, name: bytes) -> Iterable[int]:
+        if len(self._sought) > _FEW and self._by_word is None:
             self._by_word = places_by_word(self._code)
         return words(name, self._code) if self._by_word is None else self._by_word.get(name, ())
 
-    def _class_at(self, place: int) -> set[bytes]:
+    def _class_at(self, place: int) -> bytes:
         """The innermost class around a place outside of blocks."""
-        index = bisect_right(self._spaces, place, key=lambda space: space.head) - 1
-        for space in reversed(self._spaces[max(0, index - _FEW) : index + 1]):
-            if place < space.end:
-                return {space.name}
-        return set()
+        space = next(self._spaces.around(Span(place, place)), None)
+        return space.name if space is not None else b""
 
-    def _macro_at(self, place: int) -> set[bytes]:
+    def _macro_at(self, place: int) -> bytes:
         """The macro in whose definition a place stands."""
-        start = self._code.rfind(b"\n", 0, place) + 1
-        while start > 1 and self._code[:start].rstrip(b"\r\n").endswith(b"\\"):
-            start = self._code.rfind(b"\n", 0, start - 1) + 1
-        define = _DEFINE.match(self._code, start)
-        return {define[1]} if define is not None else set()
+        define = next(self._defines.around(Span(place, place)), None)
+        return define[0] if define is not None else b""
+
+    @cached_property
+    def _spaces(self) -> Nested[ClassSpace]:
+        return Nested(self._all_classes, lambda space: Span(space.head, space.end))
+
+    @cached_property
+    def _defines(self) -> Nested[tuple[bytes, Span]]:
+        """The macros that the file defines, each with its name."""
+        found = ((define["name"], Span(*define.span())) for define in _DEFINE.finditer(self._code))
+        return Nested(found, lambda define: define[1])
 
     # -- what they call
 
@@ -173,7 +185,8 @@ class _Search:
             waiting += self._name_all(self._pieces_of(owner))
         while waiting:
             block = self._blocks[waiting.pop()]
-            named = [(block.head, block.end)]
+            own_name = block.name_place + len(block.name)  # which may be a macro's: `TEST`
+            named = [(block.head, block.name_place), (own_name, block.end)]
             if block.owner and block.owner not in self.mentioned:
                 self.mentioned.add(block.owner)
                 waiting += self._new(self._methods_of(block.owner))
