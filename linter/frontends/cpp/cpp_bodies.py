@@ -5,71 +5,86 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from typing import TYPE_CHECKING
 
-from ...facts import Function, GuardUse, Span
+from ...facts import Function, Span
 from ...facts.expressions import Expression, MemberAccess, NamePath, TypeName
 from ...facts.model import MOST_AROUND
-from ...facts.statements import Assign, Body, BodyKind, BodyParameter
+from ...facts.statements import Assign, Body, BodyKind, BodyParameter, Statement
 from ...lazy_regex import lazy_regex
+from .byte_words import places_by_word, words
 from .cpp_branches import CONTROL_FLOW
 from .cpp_declarators import declared_by, function_declarator
-from .cpp_statements import SIMPLE_STATEMENTS, Closures, StatementReader, UnfinishedBody
-from .guard_reach import reached
+from .cpp_statements import SIMPLE_STATEMENTS, StatementReader, Surroundings, UnfinishedBody
+from .guard_reach import Reach
+from .statement_expansion import StatementExpansion
 from .tree_reading import Reading
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_FEW = 100
+"""Globals that are each looked for by themselves."""
 _WAITS = lazy_regex(rb"co_(?:await|yield|return)\b")
 _FORMS = {**SIMPLE_STATEMENTS, **CONTROL_FLOW}
 _THIS = NamePath(("this",))
 
 
-def find_bodies(reading: Reading, uses: Sequence[GuardUse], named: Set[str], dead: Sequence[Span]) -> tuple[Body, ...]:
-    """The bodies of what guards, and the functions that are named, can reach; the module's is the last."""
-    if not uses and not named:
-        return ()
-    globals_ = _globals(reading)
-    reach = reached(reading, uses, named, frozenset(globals_))
-    if not reach.functions and not reach.classes:
-        return ()
-    building = _Building(reading, dead)
+def find_bodies(reading: Reading, reach: Reach, dead: Sequence[Span], grammar: str) -> tuple[Body, ...]:
+    """The bodies of what is reached, in the order of the text; the module's is the last."""
+    building = _Building(reading, dead, StatementExpansion(reading, grammar))
     found: list[Body] = []
+    is_reached = False
     for index, function in enumerate(reading.functions):
         if function.parent is None:
-            is_reached = index in reach.functions
+            is_reached = reach.holds(function.span.start)
         if is_reached and not function.is_lambda:
             found.append(building.function_body(index))
-    for index in sorted(reach.classes):
-        around = reading.function_at(reading.classes[index].span.start)
-        if around is None:
+    for index, class_ in enumerate(reading.classes):
+        if (
+            reach.names_class(class_.name.encode())
+            and reading.class_nodes[index].type != "enum_specifier"
+            and reading.function_at(class_.span.start) is None
+        ):
             found.append(building.class_body_of(index))
     found.sort(key=lambda body: body.span)
-    module = building.module_body([node for name, nodes in globals_.items() if name in reach.words for node in nodes])
-    return (*found, *module)
+    return (*found, *building.module_body(_globals(reading, reach)))
 
 
-def _globals(reading: Reading) -> dict[bytes, list[Node]]:
-    """The declarations outside of functions and classes by the names of their variables."""
+def _globals(reading: Reading, reach: Reach) -> list[Node]:
+    """The declarations outside of functions and classes whose variables reached code names."""
     found: dict[bytes, list[Node]] = {}
     for node in reading.outer_declarations:
-        for declarator in node.children_by_field_name("declarator"):
+        for declarator in node.named_children:
             left: Node | None = declarator
             if declarator.type == "init_declarator":
                 left = declarator.child_by_field_name("declarator")
+            elif not declarator.type.endswith(("identifier", "declarator")):
+                continue
             name = declared_by(left).name if left is not None and left.type != "function_declarator" else None
             while name is not None and name.type == "qualified_identifier":
                 name = name.child_by_field_name("name")
             if name is not None and name.text:
                 found.setdefault(name.text, []).append(node)
-    return found
+    if not found:
+        return []
+    by_word = places_by_word(reading.code) if len(found) > _FEW else None
+    return [
+        node
+        for name, nodes in found.items()
+        if any(map(reach.holds, words(name, reading.code) if by_word is None else by_word.get(name, ())))
+        for node in nodes
+    ]
 
 
-class _Building(Closures):
+class _Building(Surroundings):
     """Makes the bodies of one tree."""
 
-    def __init__(self, reading: Reading, dead: Sequence[Span]) -> None:
+    def __init__(
+        self, reading: Reading, dead: Sequence[Span], expansion: StatementExpansion, place: Span | None = None
+    ) -> None:
         self._reading = reading
-        self._statements = StatementReader(reading, _FORMS, self, dead)
+        self._expansion = expansion
+        self._place = place
+        self._statements = StatementReader(reading, _FORMS, self, dead, place)
         self._by_span = {function.span: index for index, function in enumerate(reading.functions)}
         self._may_wait = b"co_" in reading.code
         self._class_by_span = {class_.span: index for index, class_ in enumerate(reading.classes)}
@@ -78,13 +93,8 @@ class _Building(Closures):
 
     def function_body(self, index: int) -> Body:
         function, node = self._reading.functions[index], self._reading.function_nodes[index]
-        within = UnfinishedBody(self._qualified(function))
-        declarator = function_declarator(node)
-        initialisers: tuple[Assign, ...] = ()
-        for child in node.named_children:
-            if child.type == "field_initializer_list":
-                initialisers = self._initialisers(child, within)
-        return self._run(BodyKind.FUNCTION, function, node, declarator, within, index, 0, initialisers=initialisers)
+        within = UnfinishedBody(self._qualified(function) if function.parent is not None else function.qualified)
+        return self._run(BodyKind.FUNCTION, function, node, within, index, 0)
 
     def lambda_body(self, node: Node, within: UnfinishedBody, depth: int) -> Body:
         span = self._reading.span(node)
@@ -93,11 +103,11 @@ class _Building(Closures):
         own = UnfinishedBody(within.qualified, within.lambdas_around + 1, within.left)
         function = self._reading.functions[index] if index is not None else None
         if function is None or body is None:
-            return Body(BodyKind.LAMBDA, "", within.qualified, span, span, (), is_read=False)
+            place = self._statements.span(node)
+            return Body(BodyKind.LAMBDA, "", within.qualified, place, place, (), is_read=False)
         captures = node.child_by_field_name("captures")
         given = self._reading.written(captures)[1:-1] if captures is not None else ""
-        declarator = node.child_by_field_name("declarator")
-        made = self._run(BodyKind.LAMBDA, function, node, declarator, own, index, depth, captures=_captured(given))
+        made = self._run(BodyKind.LAMBDA, function, node, own, index, depth, captures=_captured(given))
         within.left = own.left
         return made
 
@@ -106,40 +116,40 @@ class _Building(Closures):
         kind: BodyKind,
         function: Function,
         node: Node,
-        declarator: Node | None,
         within: UnfinishedBody,
         index: int | None,
         depth: int,
         *,
-        initialisers: tuple[Assign, ...] = (),
         captures: tuple[str, ...] = (),
     ) -> Body:
         """The body of a function or lambda, read with all that is in it."""
         body = node.child_by_field_name("body")
         assert body is not None, "a function of the facts has a body"
-        parameters = self._parameters(function, declarator, within, depth)
-        if body.type == "compound_statement":
-            statements = tuple(self._statements.statements(body.named_children, within, depth))
-        else:
-            statements = tuple(self._statements.statements((body,), within, depth))
+        # What the head's text can't hold isn't looked for in its nodes: most functions have short heads.
+        head = self._reading.text[node.start_byte : body.start_byte]
+        initialisers: tuple[Assign, ...] = ()
+        if kind is BodyKind.FUNCTION and b":" in head.replace(b"::", b""):
+            initialisers = self._initialisers(node, within)
+        nodes = body.named_children if body.type == "compound_statement" else (body,)
+        statements = tuple(self._statements.statements(nodes, within, depth))
         waits = self._waits(body, index) if self._may_wait else frozenset()
         return Body(
             kind,
             function.name,
             within.qualified,
-            function.span,
+            self._statements.span(node),
             self._statements.header(node, body.start_byte),
             statements,
             tuple(within.inner),
-            parameters,
+            self._parameters(function, node, head),
             initialisers=initialisers,
-            returns=self._returns(function, declarator),
+            returns=(self._returns(node) if b"->" in head else None) or function.returns,
             captures=captures,
             is_async=bool(waits) and b"co_yield" not in waits,
             is_generator=b"co_yield" in waits,
-            is_static=function.is_static or _is_static_member(node),
-            function=index,
-            is_read=within.is_read and not (node.has_error and _is_lost(node)),
+            is_static=function.is_static or (b"static" in head and _is_static_member(node)),
+            function=index if self._place is None else None,
+            is_read=within.is_read and not (node.has_error and _is_lost(node, within.forgiven)),
         )
 
     def _waits(self, body: Node, index: int | None) -> Set[bytes]:
@@ -164,11 +174,10 @@ class _Building(Closures):
             inner = outer
         return names
 
-    def _parameters(
-        self, function: Function, declarator: Node | None, within: UnfinishedBody, depth: int
-    ) -> tuple[BodyParameter, ...]:
-        if not function.parameters:
-            return ()
+    def _parameters(self, function: Function, node: Node, head: bytes) -> tuple[BodyParameter, ...]:
+        if b"=" not in head and b"..." not in head:
+            return tuple(BodyParameter(name, type_) for type_, name in function.parameters)
+        declarator = _declarator_of(node)
         given = declarator.child_by_field_name("parameters") if declarator is not None else None
         nodes = [
             child
@@ -176,29 +185,31 @@ class _Building(Closures):
             if "parameter" in child.type and child.child_by_field_name("type") is not None
         ]
         found = []
-        for (type_, name), node in zip(function.parameters, nodes, strict=False):
+        for (type_, name), parameter in zip(function.parameters, nodes, strict=False):
             default: Expression | None = None
-            if node.type == "optional_parameter_declaration":
-                value = node.child_by_field_name("default_value")
+            if parameter.type == "optional_parameter_declaration":
+                value = parameter.child_by_field_name("default_value")
                 if value is not None and value.type == "compound_literal_expression" and value.has_error:
                     value = value.child_by_field_name("value")  # `= {}`, which the grammar reads as `T{}` without `T`
-                default = self._statements.expression(value, within, depth) if value is not None else None
-            mark = "*" if node.type == "variadic_parameter_declaration" else ""
+                default = self._reading.expressions.read(value) if value is not None else None
+            mark = "*" if parameter.type == "variadic_parameter_declaration" else ""
             found.append(BodyParameter(name, type_, default, mark))
         return tuple(found)
 
-    def _returns(self, function: Function, declarator: Node | None) -> Expression | None:
-        """What it gives back; behind the parameters where it stands there."""
+    def _returns(self, node: Node) -> Expression | None:
+        """What stands behind the parameters as that which is given back."""
+        declarator = _declarator_of(node)
         children = declarator.children if declarator is not None else ()
         trailing = next((child for child in children if child.type == "trailing_return_type"), None)
         if trailing is None or not trailing.named_children:
-            return function.returns
+            return None
         found = self._reading.expressions.read(trailing.named_children[-1])
         return found if isinstance(found, TypeName) else TypeName(found)
 
     def _initialisers(self, node: Node, within: UnfinishedBody) -> tuple[Assign, ...]:
         found = []
-        for child in node.named_children:
+        lists = [child for child in node.named_children if child.type == "field_initializer_list"]
+        for child in lists[0].named_children if lists else ():
             parts = child.named_children
             if child.type != "field_initializer" or len(parts) < 2:
                 continue
@@ -211,7 +222,7 @@ class _Building(Closures):
                 MemberAccess(_THIS, name.name, "->", name.template_arguments) if isinstance(name, NamePath) else name
             )
             value = self._statements.expression(parts[1], within, 0)
-            found.append(Assign(self._reading.span(child), (target,), value))
+            found.append(Assign(self._statements.span(child), (target,), value))
         return tuple(found)
 
     # -- classes
@@ -233,7 +244,7 @@ class _Building(Closures):
             BodyKind.CLASS,
             class_.name,
             qualified,
-            class_.span,
+            self._statements.span(node),
             self._statements.header(node, body.start_byte if body is not None else node.end_byte),
             (),
             tuple(within.inner),
@@ -249,7 +260,7 @@ class _Building(Closures):
         value: Expression | None = None
         for position, child in enumerate(node.children):
             field = node.field_name_for_child(position)
-            if field == "declarator":
+            if field == "declarator" and not _declares_method(child):
                 if left is not None:
                     yield self._member(node, kind, left, value)
                 left, value = child, None
@@ -261,6 +272,16 @@ class _Building(Closures):
     def _member(self, node: Node, kind: Node | None, left: Node, value: Expression | None) -> BodyParameter:
         made = self._statements.assign(node, kind, left, value, Span(0, 0))
         return BodyParameter(str(made.targets[0]), made.type, value)
+
+    # -- macros
+
+    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[Statement] | None:
+        reading = self._expansion.reading_of(name, span) if self._place is None else None
+        body = reading.function_nodes[0].child_by_field_name("body") if reading is not None else None
+        if reading is None or body is None:
+            return None
+        inside = _Building(reading, (), self._expansion, span)
+        return inside._statements.statements(body.named_children, within, depth)
 
     # -- the rest of the file
 
@@ -277,6 +298,11 @@ class _Building(Closures):
         return (
             Body(BodyKind.MODULE, "", (), whole, Span(0, 0), tuple(statements), tuple(within.inner), is_read=is_read),
         )
+
+
+def _declarator_of(node: Node) -> Node | None:
+    """Where the parameters of a function or lambda stand."""
+    return node.child_by_field_name("declarator") if node.type == "lambda_expression" else function_declarator(node)
 
 
 def _captured(written: str) -> tuple[str, ...]:
@@ -301,12 +327,30 @@ def _is_static_member(node: Node) -> bool:
     return any(child.type == "storage_class_specifier" and child.text == b"static" for child in node.children)
 
 
-def _is_lost(node: Node) -> bool:
-    """Whether the parser was lost in the node; a semicolon that it put in is no harm, nor a type, as in `T a = {}`."""
+def _declares_method(declarator: Node) -> bool:
+    """`f()` and `*f()`, not `(*f)()`, which is a pointer."""
+    while declarator.type in ("pointer_declarator", "reference_declarator") and declarator.named_children:
+        declarator = declarator.named_children[-1]
+    inner = declarator.child_by_field_name("declarator") if declarator.type == "function_declarator" else None
+    return inner is not None and inner.type != "parenthesized_declarator"
+
+
+def _is_lost(node: Node, forgiven: Set[int] = frozenset()) -> bool:
+    """Whether the parser was lost in the node, but for what is `forgiven`, by where it begins.
+
+    A semicolon that it put in is no harm behind a call or a macro, nor a type, as in `T a = {}`.
+    """
     waiting = [node]
     while waiting:
         one = waiting.pop()
-        if one.is_error or (one.is_missing and one.type not in (";", "type_identifier")):
+        if one.is_error and one.start_byte not in forgiven:
             return True
-        waiting += [child for child in one.children if child.has_error or child.is_missing]
+        if one.is_missing and one.type not in (";", "type_identifier"):
+            return True
+        children = [child for child in one.children if child.has_error or child.is_missing]
+        if one.type == "expression_statement" and any(child.type == ";" for child in children):
+            named = one.named_children[:1]
+            if named and named[0].type.endswith("identifier") and not (named[0].text or b"").isupper():
+                return True  # `if (x) at::NoGradGuard guard(true);` is read as `at::NoGradGuard; guard(true);`
+        waiting += children
     return False

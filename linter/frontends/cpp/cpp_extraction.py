@@ -28,6 +28,7 @@ from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, r
 from .dead_branches import dead_branches
 from .declared_functions import declared_functions
 from .focus import focused, guard_places, needs_all, text_places
+from .guard_reach import reached
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
 
@@ -65,18 +66,22 @@ def extract_cpp(
     if is_objective_c(source.path, source.text):
         masked = masked_text(source.path, source.text)
         code = code_only(masked)
+        reach = reached(code, [*guard_places(code), *(place for place, _ in any_of(watched, code))], named)
     else:
         code = live_code
+        watched = frozenset(watched)
+        places = guard_places(code)
+        if watched:
+            places += (place for place, _ in any_of(watched, code))
         if not whole:
-            watched = frozenset(watched)
-            places = [*guard_places(code), *text_places(source.text, (sought or recorded("cpp")).texts)]
+            places += text_places(source.text, (sought or recorded("cpp")).texts)
             if watched:
-                places += (place for place, _ in any_of(watched, code))
                 places += text_places(code, _LOADS)
             if not places and not named and not watched:
                 return _without_guards(source)
-            if not needs_all(code):
-                code, left_out = focused(code, places, named)
+        reach = reached(code, places, named)
+        if not whole and not needs_all(code):
+            code, left_out = focused(code, reach)
         masked = code = mask_macros(code)
     parsed, reading = _read(source.text, masked, code, watched, grammar, sparse=bool(left_out))
     root = parsed.tree.root_node
@@ -117,7 +122,7 @@ def extract_cpp(
         intents=declared.intents,
         line_starts=source.line_starts,
         linked=True,
-        bodies=find_bodies(reading, uses, named, dead),
+        bodies=find_bodies(reading, reach, dead, grammar) if uses or named else (),
     )
 
 

@@ -90,15 +90,21 @@ class UnfinishedBody(Struct, eq=False):
     left: int = MOST_STATEMENTS
     inner: list[Body] = []
     is_read: bool = True
+    forgiven: set[int] = set()
+    """Where ERROR nodes begin that were understood."""
 
 
-class Closures:
-    """Gives lambdas and local classes their bodies, for which it is asked where they are met."""
+class Surroundings:
+    """Gives lambdas and local classes their bodies, and macros what they become: it is asked where they are met."""
 
     def lambda_body(self, node: Node, within: UnfinishedBody, depth: int) -> Body:
         raise NotImplementedError
 
     def class_body(self, node: Node, within: UnfinishedBody) -> Body | None:
+        raise NotImplementedError
+
+    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[Statement] | None:
+        """What the invocation of a macro becomes; None where it is taken for a call."""
         raise NotImplementedError
 
 
@@ -113,17 +119,18 @@ class StatementReader:
         self,
         reading: Reading,
         forms: Mapping[str, StatementForm],
-        closures: Closures,
+        surroundings: Surroundings,
         dead: Sequence[Span] = (),
         place: Span | None = None,
     ) -> None:
         self.reading = reading
         self.dead = dead
-        self.closures = closures
+        self.surroundings = surroundings
         self.read = reading.expressions.read
         self._forms = forms
         self._place = place
         self._lambdas = [function.span.start for function in reading.functions if function.is_lambda]
+        self._macros = {macro.name for macro in reading.macros}
         self._assigned: dict[tuple[int, int], Assignment] = {one.span: one for one in reading.assignments}
 
     # -- expressions
@@ -199,7 +206,23 @@ class StatementReader:
 
     def _expression(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
         inside = first_child(node)
-        return [] if inside is None else self.evaluated(inside, node, within, depth)
+        if inside is None:
+            return []
+        if node.has_error and (declared := self._misread_declaration(node, within)) is not None:
+            return [declared]
+        return self.evaluated(inside, node, within, depth)
+
+    def _misread_declaration(self, node: Node, within: UnfinishedBody) -> Statement | None:
+        """`if (x) at::NoGradGuard guard;`: to the grammar no declaration stands there without braces."""
+        children = node.named_children
+        if len(children) != 2 or not children[1].is_error or not children[0].type.endswith("identifier"):
+            return None
+        names = children[1].named_children
+        if len(names) != 1 or names[0].type != "identifier":
+            return None
+        within.forgiven.add(children[1].start_byte)
+        type_ = self.reading.expressions.type_of(children[0])
+        return Assign(self.span(node), (self.read(names[0]),), None, declares=True, type=type_)
 
     def evaluated(self, node: Node, statement: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
         """An expression whose value nobody takes."""
@@ -216,6 +239,10 @@ class StatementReader:
         if kind == "compound_statement":
             return self._braces(node, within, depth)
         value = self.expression(node, within, depth)
+        if isinstance(value, NamePath) and value.name in self._macros:
+            made = self.surroundings.expanded(value.name, Span(node.start_byte, node.end_byte), within, depth)
+            if made is not None:
+                return made
         if kind == "identifier" and isinstance(value, NamePath) and value.name.isupper():
             value = CallExpression(value)  # a macro that runs something
         elif kind == "binary_expression" and self.begins_with(node, b"LOG(FATAL)"):
@@ -239,6 +266,10 @@ class StatementReader:
     def _call(self, node: Node, span: Span, within: UnfinishedBody, depth: int) -> list[Statement]:
         call = self.read(node)
         called = call.callee if isinstance(call, CallExpression) else None
+        if isinstance(called, NamePath) and called.name in self._macros:
+            made = self.surroundings.expanded(called.name, Span(node.start_byte, node.end_byte), within, depth)
+            if made is not None:
+                return made
         if isinstance(called, NamePath):
             expects = expects_exception(called)
             if expects is not None:
@@ -321,7 +352,7 @@ class StatementReader:
         return Assign(span, (self.read(declared.name or left),), value, "=", declares=True, type=type_)
 
     def _class(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
-        body = self.closures.class_body(node, within)
+        body = self.surroundings.class_body(node, within)
         if body is None:
             return []
         within.inner.append(body)
@@ -389,7 +420,7 @@ class _ClosureReader(ExpressionReader):
         if self._within.lambdas_around >= MOST_LAMBDAS or self._level >= MOST_NESTED:
             self._within.is_read = False
             return found
-        self._within.inner.append(self._statements.closures.lambda_body(node, self._within, self._level + 1))
+        self._within.inner.append(self._statements.surroundings.lambda_body(node, self._within, self._level + 1))
         return LambdaExpression(found.text, found.mentioned, len(self._within.inner) - 1)
 
 
@@ -420,7 +451,10 @@ def negated(condition: Expression) -> Expression:
 
 def first_child(node: Node) -> Node | None:
     """What stands in the node first, but for comments."""
-    return next((child for child in node.named_children if child.type != "comment"), None)
+    for child in node.named_children:
+        if child.type != "comment":
+            return child
+    return None
 
 
 def _parts_of_comma(node: Node) -> list[Node]:

@@ -1,149 +1,218 @@
-"""Which functions and classes of a file guards and their tensors can reach: those are read for their statements.
+"""What of a file guards and their tensors can reach, by the names in its text.
 
-They are the functions in which a guard stands, what these call or name, what calls them, and so on within the file; of
-a class all its methods go together.
+The functions in which a guard stands, those that call them, those that call these, and so on; and all that any of them
+calls or names. The methods of a class that holds a guard, or whose name stands in reached code, go together.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Set
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from functools import cached_property
 
-from ... import guards
-from ...facts import Form, GuardUse
-from ...facts.expressions import last_name
-from ...guards import Effect
+from ...facts.spans import Nested, Span
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
-from .tree_reading import Reading
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from .byte_words import places_by_word, words
+from .outermost_blocks import ClassSpace, OuterBlock, outermost_blocks
 
 _WORD = lazy_regex(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
-_LONGEST_MEMBER = 2000
-_NAMED_ONLY = frozenset({Form.ALIAS, Form.USING, Form.IMPORT})
+_CALL = lazy_regex(rb"\s*(?:<[^;{}()]{0,200}>\s*)?\(")
+_DEFINE = lazy_regex(rb"#[ \t]*define[ \t]+(?P<name>\w+)[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+_REGISTERS = (b"TORCH_LIBRARY", b"PYBIND11_")
+"""How blocks begin that hand functions on and call none of them."""
+_LARGEST_CLASS = 32_000
+"""Bytes of methods."""
+_FEW = 100
+"""Names that are each looked for by themselves; for more of them, the words of the file are listed once."""
 
 
 class Reach(NamedTuple):
-    functions: Set[int]
-    """Lambdas among them only by the functions around them."""
-    classes: Set[int]
-    words: Set[bytes]
-    """What the reached code mentions, of the names that were asked about."""
+    blocks: tuple[OuterBlock, ...]
+    """Those that are reached, in the order of the text."""
+    others: tuple[OuterBlock, ...]
+    names: Set[bytes]
+    """Of the file's blocks and classes those that reached code mentions."""
+    is_known: bool
+    """False when the braces do not balance: then all of the file is reached."""
+
+    def holds(self, offset: int) -> bool:
+        """Whether a place of the text stands in reached code."""
+        if not self.is_known:
+            return True
+        index = bisect_right(self.blocks, offset, key=lambda block: block.head) - 1
+        return index >= 0 and offset <= self.blocks[index].end
+
+    def names_class(self, name: bytes) -> bool:
+        return not self.is_known or name in self.names
 
 
-def reached(reading: Reading, uses: Iterable[GuardUse], named: Set[str], also: Set[bytes]) -> Reach:
-    """What the uses, and the functions that are `named`, reach; `also` are other names that count as mentioned."""
-    search = _Search(reading, also)
-    for use in uses:
-        search.begin_at(use)
-    for name in named:
-        search.reach_functions(name)
-    search.run()
-    return Reach(search.functions, search.classes, search.words)
+def reached(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> Reach:
+    """What is reached from these places; functions that are `named` are reached as well, though not what they call.
+
+    `code` has no comments and strings.
+    """
+    blocks, classes = outermost_blocks(code)
+    if not blocks and b"{" in code:
+        return Reach((), (), frozenset(), False)
+    search = _Search(code, blocks, classes)
+    search.go_up(places)
+    search.go_down()
+    names = {name.encode() for name in named}
+    kept: list[OuterBlock] = []
+    others: list[OuterBlock] = []
+    for index, block in enumerate(blocks):
+        (kept if index in search.found or block.name in names else others).append(block)
+    return Reach(tuple(kept), tuple(others), search.mentioned, True)
 
 
 class _Search:
-    def __init__(self, reading: Reading, also: Set[bytes]) -> None:
-        self._reading = reading
-        self.functions: set[int] = set()
-        self.classes: set[int] = set()
-        self.words: set[bytes] = set()
-        self._waiting: list[int] = []
-        self._outermost: list[int] = []
-        self._by_name: dict[str, list[int]] = defaultdict(list)
-        self._by_owner: dict[str, list[int]] = defaultdict(list)
-        self._owners: dict[int, str] = {}
-        self._called_in: dict[str, set[int]] | None = None
-        self._reached_owners: set[str] = set()
-        for index, function in enumerate(reading.functions):
-            outermost = index if function.parent is None else self._outermost[function.parent]
-            self._outermost.append(outermost)
-            if function.is_lambda:
-                continue
-            self._by_name[function.name].append(outermost)
-            owner = ""
-            if function.class_ is not None:
-                owner = reading.classes[function.class_].name
-            elif len(function.declared_as) > 1:
-                owner = function.declared_as[-2]
-            if owner:
-                self._by_owner[owner].append(outermost)
-                self._owners[index] = owner
-        self._classes: dict[str, list[int]] = defaultdict(list)
-        for index, class_ in enumerate(reading.classes):
-            if class_.name and reading.class_nodes[index].type != "enum_specifier":
-                self._classes[class_.name].append(index)
-        self._known = {name.encode() for name in (*self._by_name, *self._by_owner, *self._classes)} | also
+    def __init__(self, code: bytes, blocks: tuple[OuterBlock, ...], classes: tuple[ClassSpace, ...]) -> None:
+        self._code = code
+        self._blocks = blocks
+        self._by_name: dict[bytes, list[int]] = defaultdict(list)
+        self._by_owner: dict[bytes, list[int]] = defaultdict(list)
+        self._classes: dict[bytes, list[ClassSpace]] = defaultdict(list)
+        for index, block in enumerate(blocks):
+            for name in filter(None, (block.name, block.variable)):
+                self._by_name[name].append(index)
+            if block.owner:
+                self._by_owner[block.owner].append(index)
+        for space in classes:
+            self._classes[space.name].append(space)
+        self._heads = [block.head for block in blocks]
+        self._all_classes = classes
+        self._callers: set[int] = set()
+        """Those in which a guard stands, and those that call them."""
+        self._sought: set[bytes] = set()
+        self._waiting: list[tuple[bytes, bool]] = []
+        """(a name, whether only its calls count) that is still to be looked for."""
+        self._known = {*self._by_name, *self._by_owner, *self._classes}
+        self._by_word: dict[bytes, list[int]] | None = None
+        self.found: set[int] = set()
+        self.mentioned: set[bytes] = set()
 
-    def begin_at(self, use: GuardUse) -> None:
-        row = guards.CPP.get(use.guard)
-        if use.form in _NAMED_ONLY or (row is not None and row.effect is Effect.NEIGHBOUR):
-            return
-        if use.function is not None and use.function < len(self._outermost) and use.macro is None:
-            self._reach(self._outermost[use.function])
-        if use.class_ is not None:
-            self._reach_class(self._reading.classes[use.class_].name)
+    def _block_at(self, place: int) -> int | None:
+        index = bisect_right(self._heads, place) - 1
+        return index if index >= 0 and place <= self._blocks[index].end else None
 
-    def reach_functions(self, name: str) -> None:
-        for index in self._by_name.get(name, ()):
-            self._reach(index)
+    def _methods_of(self, owner: bytes) -> Sequence[int]:
+        """A class's methods, which go together; of a large class each goes alone."""
+        methods = self._by_owner.get(owner, ())
+        size = sum(self._blocks[index].end - self._blocks[index].start for index in methods)
+        return methods if size <= _LARGEST_CLASS else ()
 
-    def run(self) -> None:
+    # -- those that call
+
+    def go_up(self, places: Iterable[int]) -> None:
+        """The blocks and classes in which the places stand, and what calls or names them."""
+        for place in places:
+            index = self._block_at(place)
+            if index is not None:
+                self._add_caller(index)
+                # What has no function's name is the initialiser of a member.
+                self._add_class(self._blocks[index].owner, is_sought=not self._blocks[index].name)
+            else:
+                self._add_class(self._class_at(place))
+                self._seek(self._macro_at(place))
         while self._waiting:
-            index = self._waiting.pop()
-            function = self._reading.functions[index]
-            self._mention(function.span.start, function.span.end)
-            for caller in self._callers_of(function.name):
-                self._reach(caller)
-            if index in self._owners:
-                self._reach_class(self._owners[index])
+            name, is_called = self._waiting.pop()
+            for place in self._places_of(name):
+                index = self._block_at(place)
+                if index is None:
+                    if not is_called:
+                        self._add_class(self._class_at(place))
+                elif index not in self._callers and self._uses(place, name, index, is_called=is_called):
+                    self._add_caller(index)
 
-    def _callers_of(self, name: str) -> Set[int]:
-        if self._called_in is None:
-            self._called_in = defaultdict(set)
-            for call in self._reading.calls:
-                name = last_name(call.expression.callee)
-                if call.function is not None and name in self._by_name:
-                    self._called_in[name].add(self._outermost[call.function])
-        return self._called_in.get(name, frozenset())
+    def _add_caller(self, index: int) -> None:
+        self.found.add(index)
+        self._callers.add(index)
+        self._seek(self._blocks[index].name, is_called=True)
 
-    def _reach(self, index: int) -> None:
-        if index not in self.functions:
-            self.functions.add(index)
-            self._waiting.append(index)
+    def _add_class(self, name: bytes, *, is_sought: bool = True) -> None:
+        """A class goes with its methods, and with what makes it or derives from it, where it holds a guard itself."""
+        if name and name not in self.mentioned:
+            self.mentioned.add(name)
+            self.found.update(self._methods_of(name))
+        if is_sought:
+            self._seek(name)
 
-    def _reach_class(self, name: str) -> None:
-        if name in self._reached_owners:
-            return
-        self._reached_owners.add(name)
-        for index in self._by_owner.get(name, ()):
-            self._reach(index)
-        for index in self._classes.get(name, ()):
-            self.classes.add(index)
-            self._mention_members(self._reading.class_nodes[index])
+    def _seek(self, name: bytes, *, is_called: bool = False) -> None:
+        if name and name not in self._sought:
+            self._sought.add(name)
+            self._waiting.append((name, is_called))
 
-    def _mention_members(self, node: Node) -> None:
-        """Reach what a class derives from, and what its data members are."""
-        body = node.child_by_field_name("body")
-        if body is None:
-            return
-        shift = self._reading.shift
-        self._mention(node.start_byte + shift, body.start_byte + shift)
-        for child in body.named_children:
-            if child.type == "field_declaration":
-                # Bounded, as unnamed classes may stand in each other.
-                self._mention(child.start_byte + shift, min(child.end_byte, child.start_byte + _LONGEST_MEMBER) + shift)
+    def _uses(self, place: int, name: bytes, index: int, *, is_called: bool) -> bool:
+        """Whether a block calls what it names there."""
+        block = self._blocks[index]
+        if block.name_place == place or block.name.startswith(_REGISTERS):
+            return False
+        return not is_called or _CALL.match(self._code, place + len(name)) is not None
 
-    def _mention(self, start: int, end: int) -> None:
-        """Reach what a stretch of the text names."""
-        shift = self._reading.shift
-        for word in self._known.intersection(_WORD.findall(self._reading.code, start - shift, end - shift)):
-            if word in self.words:
-                continue
-            self.words.add(word)
-            name = word.decode("utf-8", "replace")
-            self.reach_functions(name)
-            self._reach_class(name)
+    def _places_of(self, name: bytes) -> Iterable[int]:
+        if len(self._sought) > _FEW and self._by_word is None:
+            self._by_word = places_by_word(self._code)
+        return words(name, self._code) if self._by_word is None else self._by_word.get(name, ())
+
+    def _class_at(self, place: int) -> bytes:
+        """The innermost class around a place outside of blocks."""
+        space = next(self._spaces.around(Span(place, place)), None)
+        return space.name if space is not None else b""
+
+    def _macro_at(self, place: int) -> bytes:
+        """The macro in whose definition a place stands."""
+        define = next(self._defines.around(Span(place, place)), None)
+        return define[0] if define is not None else b""
+
+    @cached_property
+    def _spaces(self) -> Nested[ClassSpace]:
+        return Nested(self._all_classes, lambda space: Span(space.head, space.end))
+
+    @cached_property
+    def _defines(self) -> Nested[tuple[bytes, Span]]:
+        """The macros that the file defines, each with its name."""
+        found = ((define["name"], Span(*define.span())) for define in _DEFINE.finditer(self._code))
+        return Nested(found, lambda define: define[1])
+
+    # -- what they call
+
+    def go_down(self) -> None:
+        """What the blocks that were found call or name, and what that calls or names."""
+        waiting = sorted(self.found)
+        for owner in sorted(self.mentioned):
+            waiting += self._name_all(self._pieces_of(owner))
+        while waiting:
+            block = self._blocks[waiting.pop()]
+            own_name = block.name_place + len(block.name)  # which may be a macro's: `TEST`
+            named = [(block.head, block.name_place), (own_name, block.end)]
+            if block.owner and block.owner not in self.mentioned:
+                self.mentioned.add(block.owner)
+                waiting += self._new(self._methods_of(block.owner))
+                named += self._pieces_of(block.owner)
+            waiting += self._name_all(named)
+
+    def _name_all(self, pieces: Iterable[tuple[int, int]]) -> list[int]:
+        """Note what these pieces of the text mention; gives the blocks that this reaches."""
+        reached: list[int] = []
+        waiting = list(pieces)
+        while waiting:
+            new = self._known.intersection(_WORD.findall(self._code, *waiting.pop())) - self.mentioned
+            self.mentioned |= new
+            for name in new & self._by_name.keys():
+                reached += self._new(self._by_name[name])
+            for name in new & self._classes.keys():
+                waiting += self._pieces_of(name)
+            for name in new & self._by_owner.keys():
+                reached += self._new(self._methods_of(name))
+        return reached
+
+    def _new(self, indices: Iterable[int]) -> Iterator[int]:
+        for index in indices:
+            if index not in self.found:
+                self.found.add(index)
+                yield index
+
+    def _pieces_of(self, name: bytes) -> list[tuple[int, int]]:
+        return [piece for space in self._classes.get(name, ()) for piece in space.pieces]

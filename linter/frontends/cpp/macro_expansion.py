@@ -89,6 +89,26 @@ def invocations(text: bytes, code: bytes, wanted: frozenset[str], macros: Macros
     return tuple(found)
 
 
+class Expander:
+    """Expands single invocations of a file's macros, of those that may become what is sought."""
+
+    def __init__(self, text: bytes, code: bytes, sought: re.Pattern[bytes]) -> None:
+        macros = definitions(text, code)
+        self._text = text
+        self._code = code
+        self._reaching = _reaching(macros, sought)
+        self._work = _Work({name: macro for name, macro in macros.items() if name in self._reaching})
+        self._all = _Work(macros)
+
+    def expanded(self, span: Span) -> bytes | None:
+        """What the invocation becomes that begins and ends the span; None where none is known."""
+        for place, name, arguments in _invocations(self._text, self._code, span, self._work):
+            if place == span and self._all.left > 0:
+                return _expand(name, arguments, self._all, frozenset())
+            break
+        return None
+
+
 class _Work:
     """The macros of one file, and how much was done with them."""
 
