@@ -23,7 +23,7 @@ from guardfix.linter.engine import Options
 from guardfix.linter.files.discovery import BadPattern, NoSuchPath
 from guardfix.linter.files.sources import Position
 from guardfix.linter.files.workspace import DISK, Workspace
-from guardfix.linter.findings import Confidence, Context, Decision, Evidence, Severity
+from guardfix.linter.findings import Confidence, Context, Decision, Evidence, Severity, StepTaken
 from guardfix.linter.rule import UnknownRule
 
 from .configuration import BadConfiguration, Configuration, configuration_for, nearest_options
@@ -46,6 +46,7 @@ __all__ = [
     "Options",
     "Position",
     "Severity",
+    "StepTaken",
     "UnknownRule",
     "Workspace",
     "check",

@@ -1,4 +1,4 @@
-"""A repository's fixes as a series of patches: one commit for each rule, with the evidence in its message."""
+"""A repository's fixes as a series of patches: one commit for each rule, with its reasons in the message."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from guardfix.linter.engine import Report
 from guardfix.linter.facts.embedded_paths import real_path
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.workspace import Workspace
+from guardfix.output.finding_reasons import told_reasons
 from guardfix.wording import count_of, printable
 
 from .repository_commits import CheckedOut
@@ -25,7 +26,7 @@ from .repository_commits import CheckedOut
 _MOST_ROUNDS = 3
 _WIDTH = 72
 _LISTED = 200
-"""Fixes whose evidence a message has; nobody reads a message of megabytes."""
+"""Fixes whose reasons a message has; nobody reads a message of megabytes."""
 
 
 @dataclass
@@ -136,9 +137,8 @@ def _message(code: str, applied: Iterable[tuple[FixableFinding, Fix, int]]) -> s
         unsafe = "" if fix.applicability == "safe" else f" [{fix.applicability}]"
         parts.append(f"{printable(finding.path)}:{row}:{unsafe}")
         parts += textwrap.wrap(f"{fix.message}{sure}", _WIDTH, initial_indent="  ", subsequent_indent="  ")
-        for reason in decision.evidence if decision is not None else ():
-            where = f" [{printable(reason.path)}:{reason.row}]"
-            text = f"{decision.reason(reason)}{where}" if decision is not None else ""
+        for reason in told_reasons(finding):
+            text = f"{reason.message} [{printable(reason.path)}:{reason.row}]"
             parts += textwrap.wrap(text, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
     if len(rows) > _LISTED:
         parts.append(f"... and {len(rows) - _LISTED} more")

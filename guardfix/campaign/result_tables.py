@@ -57,6 +57,7 @@ _FINDINGS = {
     "function": "VARCHAR",
     "context": "VARCHAR",
     "confidence": "VARCHAR",
+    "steps": "VARCHAR[]",
     **_FIX,
 }
 _REPOSITORIES = {

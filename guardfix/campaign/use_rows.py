@@ -132,6 +132,7 @@ def finding_rows(report: FixableReport) -> Iterator[FoundRow]:
             "function": printable(function_around(finding, facts)) if facts is not None else None,
             "context": str(finding.decision.context) if finding.decision is not None else None,
             "confidence": str(finding.decision.confidence) if finding.decision is not None else None,
+            "steps": [f"{printable(step.path)}:{step.row}: {printable(step.message)}" for step in finding.steps],
             **_fix_of(finding),
         }
         yield FoundRow(row, finding)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..output.finding_places import place_from
 from ..output.terminal_layout import displayable, wrapped
 from ..wording import count_of, printable
 
@@ -149,7 +150,7 @@ def _evidence(finding: FixableFinding, width: int) -> list[str]:
     for title, reasons in sides.items():
         found.append(f"  {title}:")
         for reason in reasons[:_SHOWN_EVIDENCE]:
-            place = f"line {reason.row}" if reason.path == finding.path else f"{printable(reason.path)}:{reason.row}"
+            place = place_from(reason.path, reason.row, finding.path)
             found += _indented("    ", f"{reason.message} ({place})", width, "      ")
         if len(reasons) > _SHOWN_EVIDENCE:
             found.append(f"    and {len(reasons) - _SHOWN_EVIDENCE} more")

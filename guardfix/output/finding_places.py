@@ -25,6 +25,11 @@ def one_line(text: str) -> str:
     return displayable(printable(text))
 
 
+def place_from(path: str, row: int, here: str) -> str:
+    """A place as it is called in a finding of the file `here`: `line 9`, or `other.cpp:9`."""
+    return f"line {row}" if path == here else f"{one_line(path)}:{row}"
+
+
 def xml_text(text: str) -> str:
     """A text that XML 1.0 can hold."""
     return _not_xml().sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,4 +1,4 @@
-"""Text for people. A finding is its place, the code around it, the evidence and what to do."""
+"""Text for people. A finding is its place, the code around it, the evidence or the steps, and what to do."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
-from guardfix.linter.findings import Decision, Evidence, Finding
+from guardfix.linter.findings import Decision, Finding, StepTaken
 
-from ..wording import printable
-from .finding_places import one_line
+from .finding_places import one_line, place_from
+from .finding_reasons import shown_steps
 from .finding_text import COLORS, mark_of, place_text, styled_code, styled_mark
 from .format_registry import Output, OutputFormat
 from .statistics import write_counts
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..verify.verifying import Result
 
 _SHOWN_EVIDENCE = 6
+_SHOWN_STEPS = 9
+_ALL_OF_THEM = "in --output-format json"
 _LEAST_BESIDE = 40
 """Columns for a rule's summary; where there are fewer, it stands below the name."""
 
@@ -86,10 +88,12 @@ def _frame(
 
 
 def _remarks(finding: FixableFinding) -> Iterator[tuple[str, str]]:
-    """(title, text) of what is said below the code: the evidence, and the fixes."""
+    """(title, text) of what is said below the code: the evidence, the steps, and the fixes."""
     if finding.decision is not None:
         for line in _evidence_lines(finding.decision, finding.path):
             yield "", line
+    for line in _step_lines(finding.steps, finding.path):
+        yield "", line
     if finding.fix is not None:
         yield _TITLES[finding.fix.applicability], f" {finding.fix.message}"
         for fix in finding.fix.further:
@@ -99,15 +103,25 @@ def _remarks(finding: FixableFinding) -> Iterator[tuple[str, str]]:
 def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:
     shown = decision.evidence[:_SHOWN_EVIDENCE]
     for evidence in shown:
-        yield f"{decision.reason(evidence)} ({_where(evidence, path)})"
+        yield f"{decision.reason(evidence)} ({place_from(evidence.path, evidence.row, path)})"
     if len(decision.evidence) > len(shown):
-        yield f"and {len(decision.evidence) - len(shown)} more, in --output-format json"
+        yield f"and {len(decision.evidence) - len(shown)} more, {_ALL_OF_THEM}"
     if not decision.evidence:
         yield "nothing nearby points to an inference workload or a kernel"
 
 
-def _where(evidence: Evidence, path: str) -> str:
-    return f"line {evidence.row}" if evidence.path == path else f"{printable(evidence.path)}:{evidence.row}"
+def _step_lines(steps: Sequence[StepTaken], path: str) -> Iterator[str]:
+    first, left_out, last = shown_steps(steps, _SHOWN_STEPS)
+    for number, step in first:
+        yield _step_line(number, step, path)
+    if left_out:
+        yield f"{left_out}: {_ALL_OF_THEM}"
+    for number, step in last:
+        yield _step_line(number, step, path)
+
+
+def _step_line(number: int, step: StepTaken, path: str) -> str:
+    return f"step {number}: {one_line(step.message)} ({place_from(step.path, step.row, path)})"
 
 
 def _write_verdicts(results: Iterable[Result], backend: str, output: Output) -> None:

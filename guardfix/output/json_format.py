@@ -11,7 +11,7 @@ from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.sources import Position
-from guardfix.linter.findings import Decision, Finding
+from guardfix.linter.findings import Decision, Evidence, Finding, StepTaken
 from guardfix.linter.frontends.frontend import frontend_of
 
 from .finding_places import RULES_PAGE, rule_url
@@ -54,6 +54,7 @@ def finding_object(finding: FixableFinding, places: SourcePositions) -> dict[str
         "location": _location(start),
         "end_location": _location(places.end(finding.path, finding.span)),
         "decision": _decision(finding.decision),
+        "steps": [_told(step, step.message) for step in finding.steps] or None,
         "fix": _fix(finding, finding.fix, places),
         "noqa_row": _noqa_row(finding, places, start),
         "url": rule_url(finding) or None,
@@ -84,11 +85,12 @@ def _decision(decision: Decision | None) -> dict[str, Any] | None:
         "context": decision.context.value,
         "replacement": decision.replacement,
         "confidence": decision.confidence.value,
-        "evidence": [
-            {"message": decision.reason(evidence), "filename": _name(evidence.path), "row": evidence.row}
-            for evidence in decision.evidence
-        ],
+        "evidence": [_told(evidence, decision.reason(evidence)) for evidence in decision.evidence],
     }
+
+
+def _told(reason: Evidence | StepTaken, message: str) -> dict[str, Any]:
+    return {"message": message, "filename": _name(reason.path), "row": reason.row}
 
 
 def _fix(finding: Finding, fix: Fix | None, places: SourcePositions) -> dict[str, Any] | None:

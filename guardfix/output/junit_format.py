@@ -7,10 +7,10 @@ from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement
 
 from guardfix.codemods.fixable import FixableReport
-from guardfix.linter.findings import Decision
 
 from ..wording import printable
 from .finding_places import one_line, rule_url, xml_text
+from .finding_reasons import told_reasons
 from .format_registry import Output, OutputFormat
 from .xml_report import write_xml
 
@@ -36,7 +36,7 @@ def _write_findings(report: FixableReport, output: Output) -> None:
             )
             failure = SubElement(case, "failure", message=xml_text(finding.message), type=finding.severity.value)
             lines = [f"{name}:{start.row}:{start.column}: {finding.code} {finding.message}"]
-            lines += _reasons(finding.decision)
+            lines += [f"  {one.message} ({printable(one.path)}:{one.row})" for one in told_reasons(finding)]
             failure.text = xml_text("\n".join(filter(None, (*lines, rule_url(finding)))))
     if not report.findings:
         SubElement(_suite(root, _PACKAGE, 1), "testcase", name=_PACKAGE, classname=_PACKAGE, time="0")
@@ -46,12 +46,6 @@ def _write_findings(report: FixableReport, output: Output) -> None:
 def _suite(root: Element, name: str, tests: int, *, failures: int = 0) -> Element:
     counts = {"tests": tests, "failures": failures, "errors": 0, "skipped": 0, "time": 0}
     return SubElement(root, "testsuite", {"name": name, "package": _PACKAGE, **{k: str(v) for k, v in counts.items()}})
-
-
-def _reasons(decision: Decision | None) -> list[str]:
-    if decision is None:
-        return []
-    return [f"  {decision.reason(one)} ({printable(one.path)}:{one.row})" for one in decision.evidence]
 
 
 FORMAT = OutputFormat(findings=_write_findings, for_machines=True)

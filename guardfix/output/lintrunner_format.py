@@ -17,6 +17,7 @@ from guardfix.linter.findings import Severity
 
 from ..wording import printable
 from .finding_places import rule_url
+from .finding_reasons import told_reasons
 from .format_registry import Output, OutputFormat
 
 _CODE = "GUARDFIX"
@@ -49,9 +50,8 @@ def _message(finding: FixableFinding, report: FixableReport) -> dict[str, Any]:
 
 def _description(finding: FixableFinding) -> Iterator[str]:
     yield finding.message
-    if finding.decision is not None:
-        for evidence in finding.decision.evidence:
-            yield f"{finding.decision.reason(evidence)} ({printable(evidence.path)}:{evidence.row})"
+    for reason in told_reasons(finding):
+        yield f"{reason.message} ({printable(reason.path)}:{reason.row})"
     if finding.fix is not None:
         yield f"{finding.fix.applicability} fix: {finding.fix.message}"
     if url := rule_url(finding):

@@ -15,6 +15,7 @@ from guardfix.linter.findings import Severity
 
 from ..wording import printable
 from .finding_places import PROJECT_PAGE, rule_url
+from .finding_reasons import told_reasons
 from .format_registry import Output, OutputFormat
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
@@ -39,14 +40,15 @@ def _diagnostic(finding: FixableFinding, report: FixableReport) -> dict[str, Any
         "severity": _SEVERITIES[finding.severity],
         "code": code,
     }
-    if finding.decision is not None and finding.decision.evidence:
-        told["relatedLocations"] = [
-            {
-                "message": finding.decision.reason(evidence),
-                "location": {"path": printable(evidence.path), "range": {"start": {"line": evidence.row}}},
-            }
-            for evidence in finding.decision.evidence
-        ]
+    related = [
+        {
+            "message": reason.message,
+            "location": {"path": printable(reason.path), "range": {"start": {"line": reason.row}}},
+        }
+        for reason in told_reasons(finding)
+    ]
+    if related:
+        told["relatedLocations"] = related
     # A suggestion is applied by a click, one edit at a time: a fix of several edits would be applied by halves.
     if finding.fix is not None and finding.fix.applicability is not Applicability.DISPLAY:
         edits = finding.fix.edits

@@ -11,7 +11,7 @@ from typing import Any
 
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.facts import Span
-from guardfix.linter.findings import Decision, Severity
+from guardfix.linter.findings import Decision, Severity, StepTaken
 from guardfix.linter.rule import Rule
 
 from ..adoption.fingerprints import FINGERPRINT, fingerprints
@@ -82,6 +82,8 @@ def _result(finding: FixableFinding, index: int, mark: str, report: FixableRepor
             for number, one in enumerate(finding.decision.evidence)
         ]
         told["properties"] = _properties(finding.decision)
+    if finding.steps:
+        told["codeFlows"] = [{"threadFlows": [{"locations": [_step(step, report, top) for step in finding.steps]}]}]
     if finding.fix is not None and finding.fix.edits:
         told["fixes"] = [
             {
@@ -101,6 +103,14 @@ def _result(finding: FixableFinding, index: int, mark: str, report: FixableRepor
             }
         ]
     return told
+
+
+def _step(step: StepTaken, report: FixableReport, top: str) -> dict[str, Any]:
+    """A location of a flow. Without an end, a region reaches to the end of its line."""
+    region = {"startLine": step.row}
+    if report.positions.source(step.path) is not None:
+        region["startColumn"] = report.positions.start(step.path, Span(step.offset, step.offset)).column
+    return {"location": {**_location(step.path, region, top), "message": {"text": step.message}}}
 
 
 def _properties(decision: Decision) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the page shows, as plain values: the findings with their code, evidence and fixes, and what they add up to."""
+"""What the page shows, as plain values: the findings with code, evidence, steps and fixes, and what they add up to."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from guardfix.codemods.fix import Applicability, Fix
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.facts.intents import Purpose
 from guardfix.linter.files.sources import Source
-from guardfix.linter.findings import Context, Decision
+from guardfix.linter.findings import Context, Decision, Evidence, Finding, StepTaken
 from guardfix.output.finding_places import below, rule_url
+from guardfix.output.finding_reasons import shown_steps
 from guardfix.wording import printable
 
 from .code_excerpts import BEFORE, BEHIND, excerpt
@@ -22,6 +23,7 @@ from .fix_columns import columns
 from .verify_results import VerifyResults
 
 _MOST_EVIDENCE = 20
+_MOST_STEPS = 41
 _MOST_ROWS = 60
 """Rows of a fix that are shown."""
 NO_FIX = "none"
@@ -127,6 +129,7 @@ def _finding(finding: FixableFinding, report: FixableReport, links: CodeLinks, i
         "code": _code(source, start.row, end.row, start.column),
         "mark": [start.row, start.column, end.row, end.column],
         "evidence": _evidence(decision, finding.path, report, links),
+        "steps": _steps(finding, report, links),
         "fix": _fix_kind(fix),
         "fixMessage": printable(fix.message) if fix is not None else "",
         "columns": _columns(source, fix),
@@ -152,20 +155,35 @@ def _code(source: Source | None, first: int, last: int, column: int) -> list[Any
 def _evidence(decision: Decision | None, path: str, report: FixableReport, links: CodeLinks) -> list[dict[str, Any]]:
     if decision is None:
         return []
-    found = []
-    for evidence in decision.evidence[:_MOST_EVIDENCE]:
-        source = report.positions.source(evidence.path)
-        lines = excerpt(source, evidence.row, evidence.row).lines if source is not None and source.text else []
-        name = printable(evidence.path).replace(os.sep, "/")
-        found.append(
-            {
-                "text": printable(decision.reason(evidence)),
-                "place": f"line {evidence.row}" if evidence.path == path else f"{name}:{evidence.row}",
-                "href": links.to(evidence.path, evidence.row),
-                "code": [lines[0].text, lines[0].parts] if lines else [],
-            }
-        )
-    return found
+    shown = decision.evidence[:_MOST_EVIDENCE]
+    return [_reason(evidence, decision.reason(evidence), path, report, links) for evidence in shown]
+
+
+def _steps(finding: Finding, report: FixableReport, links: CodeLinks) -> list[dict[str, Any]]:
+    """The steps with their numbers; those that are left out of a long story are an entry with the number 0."""
+    first, left_out, last = shown_steps(finding.steps, _MOST_STEPS)
+
+    def told(steps: list[tuple[int, StepTaken]]) -> list[dict[str, Any]]:
+        shown = ((number, _reason(step, step.message, finding.path, report, links)) for number, step in steps)
+        return [{"number": number, **one} for number, one in shown]
+
+    gap = [{"number": 0, "text": f"{left_out} are not shown"}] if left_out else []
+    return [*told(first), *gap, *told(last)]
+
+
+def _reason(
+    reason: Evidence | StepTaken, message: str, path: str, report: FixableReport, links: CodeLinks
+) -> dict[str, Any]:
+    """What is said of a place, and its line, in a finding of the file `path`."""
+    source = report.positions.source(reason.path)
+    lines = excerpt(source, reason.row, reason.row).lines if source is not None and source.text else []
+    name = printable(reason.path).replace(os.sep, "/")
+    return {
+        "text": printable(message),
+        "place": f"line {reason.row}" if reason.path == path else f"{name}:{reason.row}",
+        "href": links.to(reason.path, reason.row),
+        "code": [lines[0].text, lines[0].parts] if lines else [],
+    }
 
 
 def _columns(source: Source | None, fix: Fix | None) -> list[list[list[Any]]]:

@@ -1,4 +1,4 @@
-"""Findings as diagnostics: message, rule with its page, and the evidence as related places."""
+"""Findings as diagnostics: message, rule with its page, and the evidence and the steps as related places."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from lsprotocol.types import (
 
 from guardfix.codemods.fixable import FixableFinding
 from guardfix.linter.facts import Span
-from guardfix.linter.findings import Decision, Severity
+from guardfix.linter.findings import Severity
 from guardfix.output.finding_places import file_uri, rule_url
+from guardfix.output.finding_reasons import told_reasons
 
 from .editor_positions import EditorLines
 
@@ -45,7 +46,7 @@ def diagnostic_of(finding: FixableFinding, lines_of: LinesOf) -> Diagnostic:
         code_description=CodeDescription(url) if url else None,
         source=SOURCE,
         tags=_tags(finding.code) or None,
-        related_information=_related(finding.decision, lines_of) or None,
+        related_information=_related(finding, lines_of) or None,
     )
 
 
@@ -62,12 +63,10 @@ def _tags(code: str) -> list[DiagnosticTag]:
     return [DiagnosticTag.Unnecessary] if code in _UNNECESSARY else []
 
 
-def _related(decision: Decision | None, lines_of: LinesOf) -> list[DiagnosticRelatedInformation]:
-    """The evidence, each with its place, in this file or another."""
-    if decision is None:
-        return []
+def _related(finding: FixableFinding, lines_of: LinesOf) -> list[DiagnosticRelatedInformation]:
+    """The evidence and the steps, each with its place, in this file or another."""
     found = []
-    for evidence in decision.evidence:
-        place = lines_of(evidence.path).range(Span(evidence.offset, evidence.offset))
-        found.append(DiagnosticRelatedInformation(Location(file_uri(evidence.path), place), decision.reason(evidence)))
+    for reason in told_reasons(finding):
+        place = lines_of(reason.path).range(Span(reason.offset, reason.offset))
+        found.append(DiagnosticRelatedInformation(Location(file_uri(reason.path), place), reason.message))
     return found

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lsprotocol.types import Hover, InlayHint, InlayHintKind, MarkupContent, MarkupKind, Position
 
 from guardfix.linter.facts import GuardUse
-from guardfix.linter.findings import Decision
+from guardfix.linter.findings import Decision, Evidence, StepTaken
 from guardfix.linter.frontends.frontend import frontend_named
 from guardfix.linter.guards import Effect, Guard
 from guardfix.output.finding_places import file_uri, rule_url
+from guardfix.output.finding_reasons import shown_steps
 
 from .document_checks import CheckedText
 from .guard_effects import SWITCHED
 
 _MOST_EVIDENCE = 8
+_MOST_STEPS = 9
 
 
 def hover_at(checked: CheckedText, position: Position) -> Hover | None:
@@ -65,21 +67,38 @@ def _found(checked: CheckedText, use: GuardUse) -> Iterator[str]:
         yield f"{code} `{finding.name}`: {finding.message}"
         if finding.decision is not None:
             yield _decision(finding.decision, checked.document.path)
+        if finding.steps:
+            yield _steps(finding.steps, checked.document.path)
 
 
 def _decision(decision: Decision, path: str) -> str:
     to = f" → `{decision.replacement}`" if decision.replacement else ""
     lines = [f"**{decision.context}**{to} ({decision.confidence} confidence)", ""]
     for evidence in decision.evidence[:_MOST_EVIDENCE]:
-        where = f"line {evidence.row}" if evidence.path == path else f"{os.path.basename(evidence.path)}:{evidence.row}"
-        link = f"[{where}]({file_uri(evidence.path)}#L{evidence.row})"
-        lines.append(f"- {decision.reason(evidence)} ({link})")
+        lines.append(f"- {decision.reason(evidence)} ({_link(evidence, path)})")
     more = len(decision.evidence) - _MOST_EVIDENCE
     if more > 0:
         lines.append(f"- and {more} more")
     if not decision.evidence:
         lines.append("Nothing nearby says what it is for.")
     return "\n".join(lines)
+
+
+def _steps(steps: Sequence[StepTaken], path: str) -> str:
+    first, left_out, last = shown_steps(steps, _MOST_STEPS)
+    begin, end = (
+        [f"{number}. {step.message} ({_link(step, path)})" for number, step in part] for part in (first, last)
+    )
+    if left_out:
+        # A list counts on from where it begins: what follows the gap is a list of its own.
+        begin += ["", f"({left_out} are not shown)", ""]
+    return "\n".join(begin + end)
+
+
+def _link(reason: Evidence | StepTaken, path: str) -> str:
+    """Where it is, as a link."""
+    where = f"line {reason.row}" if reason.path == path else f"{os.path.basename(reason.path)}:{reason.row}"
+    return f"[{where}]({file_uri(reason.path)}#L{reason.row})"
 
 
 def context_hints(checked: CheckedText) -> list[InlayHint]:

@@ -48,6 +48,12 @@
     return make("div", { class: "code", tabindex: "0", role: "group", "aria-label": "Code" }, make("table", { role: "presentation" }, body));
   }
 
+  // What is said of a place, with its line.
+  function reasonOf(reason) {
+    return [...spoken(reason.text), " (", link(reason.href, reason.place), ")",
+      reason.code.length ? make("code", { class: "line" }, ...highlighted(reason.code)) : null].filter(Boolean);
+  }
+
   function evidenceOf(one) {
     if (!one.context) return [];
     const to = one.replacement ? [" → ", make("code", {}, one.replacement)] : [];
@@ -57,10 +63,15 @@
       parts.push(make("p", {}, "Nothing nearby says what the guard is for."));
       return parts;
     }
-    parts.push(make("ul", { class: "evidence" }, ...one.evidence.map((reason) => make("li", {},
-      ...spoken(reason.text), " (", link(reason.href, reason.place), ")",
-      reason.code.length ? make("code", { class: "line" }, ...highlighted(reason.code)) : null))));
+    parts.push(make("ul", { class: "evidence" }, ...one.evidence.map((reason) => make("li", {}, ...reasonOf(reason)))));
     return parts;
+  }
+
+  function stepsOf(one) {
+    if (!one.steps.length) return [];
+    const steps = one.steps.map((step) => (step.number
+      ? make("li", { value: step.number }, ...reasonOf(step)) : make("li", { class: "gap" }, step.text)));
+    return [make("h2", {}, "How it comes about"), make("ol", { class: "evidence" }, ...steps)];
   }
 
   function columnsOf(one) {
@@ -115,7 +126,7 @@
     const one = findings[number];
     const where = make("p", {}, link(one.href, `${one.path}:${one.row}:${one.column}`), " · ", one.url ? link(one.url, `${one.rule} ${one.name}`) : `${one.rule} ${one.name}`);
     return make("div", { class: "body", id: `body-${number}` }, where,
-      ...[codeOf(one)].filter(Boolean), ...evidenceOf(one), ...columnsOf(one), ...verdictOf(one), ...[pickOf(one, number)].filter(Boolean));
+      ...[codeOf(one)].filter(Boolean), ...evidenceOf(one), ...stepsOf(one), ...columnsOf(one), ...verdictOf(one), ...[pickOf(one, number)].filter(Boolean));
   }
 
   function articleOf(number, place) {
@@ -232,7 +243,7 @@
   const selects = Object.fromEntries(KEYS.map((key) => [key, find(`filter-${key}`)]));
   let texts = null;
   const textOf = (one) => [one.rule, one.name, one.path, one.message, one.replacement, one.fixMessage,
-    ...(one.code.length ? one.code[1].map(([text]) => text) : []), ...one.evidence.map((reason) => reason.text)].join("\n").toLowerCase();
+    ...(one.code.length ? one.code[1].map(([text]) => text) : []), ...one.evidence.map((reason) => reason.text), ...one.steps.map((step) => step.text)].join("\n").toLowerCase();
 
   for (const key of KEYS) {
     const counts = new Map();

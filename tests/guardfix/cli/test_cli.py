@@ -199,6 +199,7 @@ def test_json_has_the_contract_s_fields(tree: Path) -> None:
             "replacement": "at::AutoDispatchBelowADInplaceOrView",
             "confidence": "high",
         },
+        "steps": None,
         "fix": {
             "applicability": "safe",
             "message": "replace at::AutoNonVariableTypeMode with at::AutoDispatchBelowADInplaceOrView",

@@ -6,6 +6,7 @@ import importlib.resources
 import io
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import pytest
 from jsonschema import Draft7Validator
 from lxml import etree
 
-from guardfix import FixableReport, Options, Workspace, check_text
+from finding_stories import report_of as report_with
+from finding_stories import steps_of
+from guardfix import FixableReport, Options, StepTaken, Workspace, check_text
 from guardfix.cli.schema_command import schema_text
 from guardfix.output.format_registry import Output, format_names, load_format
 
@@ -228,6 +231,12 @@ REPORTS = [
 
 
 @pytest.mark.parametrize("name", ["json", "sarif", "gitlab", "rdjson"])
+@pytest.mark.parametrize("steps", [steps_of(), ()], ids=["a story across files", "no steps"])
+def test_a_story_has_the_shape_of_the_schemas(name: str, steps: Sequence[StepTaken]) -> None:
+    assert mistakes(name, json.loads(written(name, report_with(steps)))) == []
+
+
+@pytest.mark.parametrize("name", ["json", "sarif", "gitlab", "rdjson"])
 @pytest.mark.parametrize("text", REPORTS)
 def test_json_has_the_shape_of_its_schema(name: str, text: str | bytes) -> None:
     assert mistakes(name, json.loads(written(name, report_of(text)))) == []
@@ -355,6 +364,10 @@ def xml(name: str, report: FixableReport) -> Any:
 @pytest.mark.parametrize("text", REPORTS)
 def test_xml_has_the_shape_of_its_schema(name: str, text: str | bytes) -> None:
     xml(name, report_of(text))
+
+
+def test_a_story_has_the_shape_of_junit_s_schema() -> None:
+    xml("junit", report_with(steps_of()))
 
 
 @pytest.mark.parametrize("name", ["junit", "checkstyle"])

@@ -21,6 +21,7 @@ class Either(tuple[Any, ...]):
 
 
 LOCATION = {"row": range(1, 10**6), "column": range(1, 10**6)}
+REASON = {"message": str, "filename": str, "row": range(1, 10**6)}
 FINDING = {
     "code": re.compile(r"GF\d{3}"),
     "name": re.compile(r"[a-z][a-z-]+[a-z]"),
@@ -36,10 +37,11 @@ FINDING = {
                 "context": Either(("inference", "kernel", "below_autograd", "remove", "unknown")),
                 "replacement": Either((None, str)),
                 "confidence": Either(("high", "medium", "low")),
-                "evidence": [{"message": str, "filename": str, "row": range(1, 10**6)}],
+                "evidence": [REASON],
             },
         )
     ),
+    "steps": Either((None, [REASON])),
     "fix": Either(
         (
             None,
@@ -91,6 +93,7 @@ GOOD: dict[str, Any] = {
     "location": {"row": 1, "column": 1},
     "end_location": {"row": 1, "column": 2},
     "decision": None,
+    "steps": None,
     "fix": None,
     "noqa_row": 1,
     "url": "https://example.org/docs/rules.md#gf101-legacy-guard",
@@ -106,6 +109,7 @@ GOOD: dict[str, Any] = {
         pytest.param({"location": {"row": 0, "column": 1}}, id="rows from 0"),
         pytest.param({"severity": "fatal"}, id="an unknown value"),
         pytest.param({"message": ""}, id="an empty text"),
+        pytest.param({"steps": [{"message": "m", "row": 1}]}, id="a step without a file"),
         pytest.param({"fix": {"applicability": "safe", "message": "m"}}, id="a field less, further in"),
         pytest.param({"url": "docs/rules.md"}, id="a text that is not an address"),
     ],
@@ -130,8 +134,8 @@ def test_findings_have_the_contract_s_shape(fixture: Fixture, tmp_path: Path) ->
         assert list(finding["end_location"].values()) >= list(finding["location"].values())
         lines = Path(finding["filename"]).read_bytes().decode("utf-8", "replace").splitlines()
         assert finding["location"]["column"] <= len(lines[finding["location"]["row"] - 1]) + 1
-        for evidence in (finding["decision"] or {"evidence": []})["evidence"]:
-            assert Path(evidence["filename"]).is_file()
+        for reason in [*(finding["decision"] or {"evidence": []})["evidence"], *(finding["steps"] or ())]:
+            assert Path(reason["filename"]).is_file()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from click.testing import CliRunner
 pytest.importorskip("jinja2")
 pytest.importorskip("pygments")
 
+from finding_stories import STORY, report_of, steps_of
+from guardfix import StepTaken
 from guardfix.cli.report_command import command
 from guardfix.codemods.fix import Edit
 from guardfix.linter.facts import Span
@@ -21,6 +24,8 @@ from guardfix.linter.files.sources import Source
 from guardfix.report.code_excerpts import LONGEST_LINE, highlighted
 from guardfix.report.code_excerpts import excerpt as excerpt_of
 from guardfix.report.fix_columns import columns
+from guardfix.report.html_page import fragment, html_page
+from guardfix.report.report_content import CodeLinks, ReportContent, content_of
 
 KERNEL = """#include <ATen/ATen.h>
 #include <torch/library.h>
@@ -71,6 +76,58 @@ def test_each_finding_has_its_code_evidence_and_fix(tree: Path) -> None:
     assert changed == [5, "  at::AutoNonVariableTypeMode guard;", 5, "  at::AutoDispatchBelowADInplaceOrView guard;"]
     assert decided["intent"] == ""
     assert (open_one["context"], open_one["fix"], open_one["intent"]) == ("unknown", "none", "src/helper.cpp")
+
+
+def content_with(steps: Sequence[StepTaken]) -> ReportContent:
+    return content_of(report_of(steps), title="t", version="1", links=CodeLinks())
+
+
+def test_steps_have_their_numbers_lines_and_links() -> None:
+    [one] = content_with(steps_of()).findings
+    assert [(step["number"], step["text"], step["place"], step["href"], step["code"][0]) for step in one["steps"]] == [
+        (1, STORY[0][0], "features.py:4", "features.py#L4", "@torch.inference_mode()"),
+        (2, STORY[1][0], "features.py:6", "features.py#L6", "    return torch.relu(x)"),
+        (3, STORY[2][0], "line 8", "train.py#L8", "        return (feats * weight).sum()"),
+    ]
+    assert content_with(()).findings[0]["steps"] == []
+
+
+def test_a_long_story_is_cut_in_the_middle() -> None:
+    [one] = content_with([StepTaken(f"call {number}", "train.py", 0, 1) for number in range(1, 101)]).findings
+    assert [step["number"] for step in one["steps"]] == [*range(1, 21), 0, *range(81, 101)]
+    assert one["steps"][20] == {"number": 0, "text": "steps 21 to 80 are not shown"}
+
+
+def test_without_javascript_steps_are_a_list() -> None:
+    steps = [StepTaken("`x['<b>']` is </script> made", "a<i>.py", 0, 3), *steps_of()]
+    page = html_page(content_with(steps))
+    [plain] = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
+    [told] = re.findall(r"<ol>(.*?)</ol>", plain)
+    assert told.split("</li>")[:2] == [
+        '<li value="1"><code>x[&#39;&lt;b&gt;&#39;]</code> is &lt;/script&gt; made '
+        '(<a href="a%3Ci%3E.py#L3">a&lt;i&gt;.py:3</a>)',
+        '<li value="2">inference mode begins (<a href="features.py#L4">features.py:4</a>)',
+    ]
+    assert "<b>" not in page
+    assert page.count("</script>") == 2, "the data's and the code's"
+    assert "<ol>" not in html_page(content_with(()))
+
+
+def test_the_playground_lists_steps_too() -> None:
+    def lists(steps: Sequence[StepTaken]) -> list[str]:
+        answer = {
+            "findings": content_with(steps).findings,
+            "notes": (),
+            "applied": 0,
+            "refused": "",
+            "language": "python",
+        }
+        shown = fragment("playground_answer.html", answer={**answer, "diff": ""})
+        return re.findall(r'<ol class="evidence">(.*?)</ol>', shown, re.DOTALL)
+
+    [told] = lists(steps_of())
+    assert '<li value="2"><code>relu</code> makes an inference tensor (features.py:6)<code class="line">' in told
+    assert lists(()) == []
 
 
 def test_code_ends_no_element(tree: Path) -> None:

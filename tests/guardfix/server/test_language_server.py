@@ -39,6 +39,14 @@ void helper(at::Tensor x) {
   x.add_(1);
 }
 """
+ESCAPE = """import torch
+
+
+def train(backbone, head, x):
+    with torch.inference_mode():
+        feats = backbone(x)
+    return (feats * head.weight).sum().backward()
+"""
 CLEAN = "int main() { return 0; }\n"
 
 
@@ -102,6 +110,16 @@ def test_an_opened_text_that_is_not_on_the_disk_is_checked(shared: EditorClient,
     [related] = found["relatedInformation"]
     assert related["message"] == "for inference: a model is run under the guard: `model.forward`"
     assert related["location"] == {"uri": uri, "range": span(4, 9, 4, 9)}
+
+
+def test_steps_are_related_places(shared: EditorClient, project: Path) -> None:
+    uri = shared.open(project / "steps.py", ESCAPE)
+    [found] = [one for one in shared.diagnostics(uri) if one["code"] == "GF501"]
+    told = [(one["message"][:8], one["location"]["range"]["start"]["line"]) for one in found["relatedInformation"]]
+    assert told == [("step 1: ", 4), ("step 2: ", 5), ("step 3: ", 6)]
+    shown = shared.hover(uri, 4, 15)["contents"]["value"].splitlines()
+    steps = [line for line in shown if re.match(r"\d+\. ", line)]
+    assert [line.partition("[")[2] for line in steps] == [f"line {row}]({uri}#L{row}))" for row in (5, 6, 7)]
 
 
 def test_a_closed_text_has_no_findings(shared: EditorClient, project: Path) -> None:
