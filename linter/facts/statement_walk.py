@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .expressions import CallExpression, Expression, nodes_of, words_of
+from .model import Facts
 from .statements import (
     Assign,
     Block,
     Body,
+    BodyKind,
     Delete,
     Evaluate,
     If,
@@ -98,3 +100,13 @@ def words_in(body: Body) -> set[str]:
             for expression in expressions_of(statement):
                 found |= words_of(expression)
     return found
+
+
+def bodies_named(name: str, facts: Facts) -> Iterator[Body]:
+    """The functions of a file with a name, also those in classes and functions."""
+    waiting = list(facts.bodies)
+    while waiting:
+        one = waiting.pop()
+        waiting += one.inner
+        if one.name == name and one.kind is not BodyKind.CLASS:
+            yield one

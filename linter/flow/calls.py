@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from guardfix import torch_ops
 
@@ -169,12 +169,12 @@ def call_closure(
         return [
             (reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))
         ]
-    if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":  # type: ignore[attr-defined]
+    if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":
         arguments = (closure.receiver, *arguments)
     machine.called.setdefault(id(body), []).append(state.modes == Modes())
     parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
     frame = state.enter_frame(parent=parent)
-    file: File = closure.program  # type: ignore[assignment]
+    file: File = closure.program
     step = place.step(f"calls `{body.name or 'a lambda'}`")
     inside = Place(file, body, frame, body.header, (*place.calls, (body, step)))
     state.names(frame).update(closures.bound_arguments(body, arguments, keywords, machine, state, inside))
@@ -242,7 +242,7 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     body = closure.body
     parent = closure.frame
     frame = state.enter_frame(parent=parent)
-    place = Place(file, body, frame, body.header, ((body, None),))  # type: ignore[arg-type]
+    place = Place(file, body, frame, body.header)
     names = state.names(frame)
     for parameter in body.parameters:
         names[parameter.name] = cpp_values.parameter(machine, parameter, state, place)
@@ -258,8 +258,6 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
         names["<class>"] = closure.owner
     if closure.receiver is not None:
         names["<self>"] = closure.receiver
-    place = Place(file, body, frame, body.header, ((body, place.step("")),))
-    place = Place(file, body, frame, body.header)
     yields = (lambda one, value: [Outcome(one, "next")]) if body.is_generator else None
     for guard in closure.guards:
         set_modes(state, guard)
@@ -303,7 +301,7 @@ def run_context(
 ) -> list[Outcome]:
     """A `with` block under a context manager of the program: it runs where the generator yields."""
     closure = thing.closure
-    file: File = closure.program  # type: ignore[assignment]
+    file: File = closure.program
     left: list[Outcome] = []
 
     def resumed(one: State, value: Value) -> list[Outcome]:
@@ -339,7 +337,7 @@ def state_note(outcome: Outcome) -> Value:
 def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: State, place: Place) -> list[Outcome]:
     """`for x in generator():` runs the loop's block where the generator yields, under the modes of its caller."""
     closure = thing.closure
-    file: File = closure.program  # type: ignore[assignment]
+    file: File = closure.program
     modes, opened = state.modes, state.opened
 
     def resumed(one: State, value: Value) -> list[Outcome]:
@@ -400,7 +398,7 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
 
 
 def _spread(
-    machine: Interpreter, arguments: list[Expression], values: list[Value], state: State
+    machine: Interpreter, arguments: Sequence[Expression], values: Sequence[Value], state: State
 ) -> tuple[tuple[Value, ...], Keywords]:
     """The arguments with `*items` and `**table` spread out."""
     flat: list[Value] = []
@@ -496,7 +494,7 @@ def construct_class(
     machine: Interpreter, cls: ClassValue, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
 ) -> Results:
     """Make an object of a class of the program."""
-    if cls.program.language != "python":  # type: ignore[attr-defined]
+    if cls.program.language != "python":
         return cpp_values.construct_class(machine, cls, arguments, state, place)
     ref = classes.instance_of(machine, cls, state, complete=True)
     initialiser = classes.find_method(machine, cls, "__init__", state)
@@ -505,7 +503,7 @@ def construct_class(
             state.change(ref, complete=False)
             for name, value in keywords:
                 set_attribute(machine, ref, name, value, state, place, "")
-            names = [s for s in _field_names(cls.body)]
+            names = list(_field_names(cls.body))
             for name, value in zip(names, arguments, strict=False):
                 set_attribute(machine, ref, name, value, state, place, "")
         return [(state, ref)]

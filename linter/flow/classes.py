@@ -37,15 +37,15 @@ def bases_of(machine: Interpreter, cls: ClassValue, state: State) -> Iterator[Cl
     for base in cls.body.bases:
         if isinstance(base, KeywordArgument):
             continue
-        if cls.program.language != "python":  # type: ignore[attr-defined]
+        if cls.program.language != "python":
             path = type_path(base)
             yield (
                 class_named(machine, path.path, Place(cls.program, cls.body, 0, cls.body.header)) or Name(path.path)
                 if path
                 else None
-            )  # type: ignore[arg-type]
+            )
             continue
-        place = Place(cls.program, cls.body, cls.frame if cls.frame is not None else -(10**9), cls.body.header)  # type: ignore[arg-type]
+        place = Place(cls.program, cls.body, cls.frame if cls.frame is not None else -(10**9), cls.body.header)
         if place.frame not in state.frames:
             yield None
             continue
@@ -74,7 +74,7 @@ def find_method(machine: Interpreter, cls: ClassValue, name: str, state: State) 
 
 
 def find_in_class(machine: Interpreter, cls: ClassValue, name: str, state: State) -> Value | None:
-    if cls.program.language != "python":  # type: ignore[attr-defined]
+    if cls.program.language != "python":
         return method_of(machine, cls, name)
     for one in ancestry(machine, cls, state):
         if isinstance(one, ClassValue) and one.frame is not None and one.frame in state.frames:

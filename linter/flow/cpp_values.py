@@ -1,4 +1,4 @@
-"""What only C++ says: names by namespaces and members, declarations with types, guards that live to the end of a block."""
+"""What only C++ says: names by namespaces and members, declarations with types, guards that live as long as a block."""
 
 from __future__ import annotations
 
@@ -92,9 +92,7 @@ def named(machine: Interpreter, path: NamePath, state: State, place: Place) -> V
             method = classes.method_of(machine, thing.cls, name)
             if method is not None:
                 return closures.changed(method, receiver=self_[1])
-    functions = [
-        (file, body) for file, body in machine.program.functions(parts)
-    ]
+    functions = [(file, body) for file, body in machine.program.functions(parts)]
     here = [(file, body) for file, body in functions if file is place.file] or functions
     if len(here) == 1:
         return Closure(here[0][1], here[0][0], None)
@@ -109,7 +107,8 @@ def member_of(machine: Interpreter, holder: Value, thing: Instance, name: str, s
     known = thing.attributes.get(name)
     if known is not None:
         return known
-    assert thing.cls is not None and isinstance(holder, Ref)
+    assert thing.cls is not None
+    assert isinstance(holder, Ref)
     declared = next((member for member in thing.cls.body.members if member.name == name), None)
     value = value_of_type(machine, declared.annotation if declared else None, name, state, place)
     current = state.thing(holder)
@@ -123,10 +122,8 @@ def member_of(machine: Interpreter, holder: Value, thing: Instance, name: str, s
 
 def construct(machine: Interpreter, expression: Expression, state: State, place: Place) -> Results:
     """`T{1, 2}`, `new T(x)`."""
-    if isinstance(expression, Construction):
+    if isinstance(expression, (Construction, NewExpression)):
         written, given = expression.type, expression.arguments
-    elif isinstance(expression, NewExpression):
-        written, given = expression.type, expression.arguments  # type: ignore[assignment]
     else:
         return [(state, state.opaque())]
     items = given.items if isinstance(given, Bracketed) else ()
@@ -178,7 +175,7 @@ def construct_class(
 ) -> Results:
     """An object of a class of the program: members first, then the constructor with these arguments."""
     ref = classes.instance_of(machine, cls, state, complete=True)
-    inside = Place(cls.program, cls.body, state.enter_frame([("<self>", ref)]), place.span, place.calls)  # type: ignore[arg-type]
+    inside = Place(cls.program, cls.body, state.enter_frame([("<self>", ref)]), place.span, place.calls)
     constructors = [
         (file, body)
         for file, body in machine.program.functions((cls.body.name, cls.body.name))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..guards import CPP, PYTHON, Effect, python_guard
 from .paths import Place
 from .state import State
@@ -10,29 +12,39 @@ from .values import (
     Name,
 )
 
-_SETS = {
-    Effect.INFERENCE: lambda on: (
-        (("inference", on), ("grad", not on), ("below_autograd", False))
-        if not on
-        else (("inference", True), ("grad", False))
-    ),
+Sets = tuple[tuple[str, bool | None], ...]
+
+
+def _inference(on: bool) -> Sets:
+    # Off, it is the normal mode whatever was around it: with grad, also inside `no_grad`.
+    return (
+        (("inference", True), ("grad", False))
+        if on
+        else (("inference", False), ("grad", True), ("below_autograd", False))
+    )
+
+
+_SETS: dict[Effect, Callable[[bool], Sets]] = {
+    Effect.INFERENCE: _inference,
     Effect.GRAD_MODE: lambda on: (("grad", on),),
     Effect.BELOW_AUTOGRAD: lambda on: (("below_autograd", True),),
     Effect.BELOW_ADINPLACEORVIEW: lambda on: (("below_view", True), ("below_autograd", True)),
 }
+"""What an entered guard sets, given whether it is on."""
 _FIXED = {"no_grad": False, "enable_grad": True, "NoGradGuard": False}
 
 
 def guard_of(name: Name, language: str) -> tuple[str, Effect] | None:
     """The row of the guard table that a name stands for, and its effect."""
     if language == "python":
-        known = python_guard(name.dotted)
-        guard = PYTHON.get(known) if known is not None else None
+        row = python_guard(name.dotted)
+        guard = PYTHON.get(row) if row is not None else None
     else:
         guard = CPP.get(name.path[-1])
-        if guard is not None and len(name.path) > 1 and guard.namespaces:
-            if "::".join(name.path[:-1]) not in guard.namespaces and name.path[0] not in ("c10", "at", "torch"):
-                guard = None
+        qualifier = "::".join(name.path[:-1])
+        known = guard is not None and (not guard.namespaces or qualifier in guard.namespaces)
+        if qualifier and not known and name.path[0] not in ("c10", "at", "torch"):
+            guard = None
     if guard is None or guard.effect not in _SETS or guard.name == "AutoFwGradMode":
         return None
     return guard.name, guard.effect

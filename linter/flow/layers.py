@@ -13,6 +13,7 @@ from .values import (
     REQUIRED,
     Const,
     Grad,
+    Hazard,
     Instance,
     Opaque,
     Ref,
@@ -55,7 +56,7 @@ def call_layer(
     if not isinstance(value, Ref) or not torch_calls.may_be_tensor(value, state):
         return [(state, state.opaque())]
     own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
-    hazards = ()
+    hazards: tuple[Hazard, ...] = ()
     records = state.modes.records
     if torch_calls.is_inference(value, state) and row.saves_input and own and records is not False:
         hazard = torch_calls.saving(machine, value, parameters[0], own, state, place, thing.name)

@@ -253,8 +253,10 @@ def _builtin(
 
 _NO_EFFECT = frozenset(
     "torch.manual_seed torch.cuda.synchronize torch.cuda.empty_cache torch.set_num_threads torch.cuda.manual_seed_all "
-    "torch.cuda.is_available torch.backends.cudnn torch.set_default_dtype torch.device torch.Size torch.cuda.device_count "
-    "torch.autograd.set_detect_anomaly torch.set_printoptions torch.get_default_dtype torch.cuda.manual_seed torch.save "
+    "torch.cuda.is_available torch.backends.cudnn torch.set_default_dtype torch.device torch.Size "
+    "torch.cuda.device_count "
+    "torch.autograd.set_detect_anomaly torch.set_printoptions torch.get_default_dtype torch.cuda.manual_seed "
+    "torch.save "
     "torch.is_tensor torch.cuda.current_device torch.distributed.barrier torch.distributed.get_rank torch.numel "
     "torch.distributed.get_world_size torch.set_float32_matmul_precision torch.Generator".split()
 )

@@ -1,7 +1,7 @@
 """Runs statements on states: every path that conditions leave open, a few at a time.
 
-A path ends where PyTorch or the program raises. Paths that come to the same state become one; of more than `MOST_STATES`
-the rest is dropped, which loses events and makes none (Infer's Pulse bounds its disjuncts so).
+A path ends where PyTorch or the program raises. Paths that come to the same state become one; of more than
+`MOST_STATES` the rest is dropped, which loses events and makes none (Infer's Pulse bounds its disjuncts so).
 """
 
 from __future__ import annotations
@@ -535,7 +535,7 @@ class Machine:
         if not dotted.startswith("torch"):
             module = self.program.module(dotted, file)
             if module is not None and module.module is not None:
-                return Name(tuple(dotted.split("."))) if dotted.startswith(".") else Name(tuple(dotted.split(".")))
+                return Name(tuple(dotted.split(".")))
             holder, _, name = dotted.rpartition(".")
             if holder and not holder.strip("."):
                 holder += "."
@@ -550,9 +550,9 @@ class Machine:
         """A state in which a module is defined and nothing of it has run."""
         known = self._defined.get(file)
         if known is None:
-            known = State()
-            self._run_root(lambda: self.module_frame(file, known))
-            self._defined[file] = known = known.over()
+            state = State()
+            self._run_root(lambda: self.module_frame(file, state))
+            known = self._defined[file] = state.over()
         return known.fork()
 
     def module_frame(self, file: File, state: State) -> int:
@@ -605,27 +605,26 @@ class Machine:
             found: list[Outcome] = []
             for after, (old, given) in self.each((target, statement.value), state, place):
                 name = variable_name(target)
-                for done, value in torch_calls.augmented(self, statement.operator, old, given, after, place, name):
+                for done, new in torch_calls.augmented(self, statement.operator, old, given, after, place, name):
                     # `y[0] += 1` writes into `y` again.
-                    for last in self.bind(target, value, done, place):
+                    for last in self.bind(target, new, done, place):
                         found.append(Outcome(last, "next"))
             return found
         value = statement.value
         if isinstance(value, Operation) and value.operator == "yield" and place.resumed is not None:
-            given = self.evaluate(value.operands[0], state, place) if value.operands else [(state, NONE)]
-            outcomes = [outcome for one, yielded in given for outcome in place.resumed(one, yielded)]
+            yields: Results = self.evaluate(value.operands[0], state, place) if value.operands else [(state, NONE)]
+            outcomes = [outcome for one, yielded in yields for outcome in place.resumed(one, yielded)]
             for outcome in outcomes:
                 if outcome.kind == "next":
                     for target in statement.targets:
                         self.bind(target, outcome.state.opaque("sent"), outcome.state, place)
             return outcomes
-        results = self.evaluate(value, state, place)
         states = []
-        for after, given in results:
+        for after, result in self.evaluate(value, state, place):
             going = [after]
             for target in statement.targets:
-                self.name_thing(given, target, after)
-                going = [last for one in going for last in self.bind(target, given, one, place)]
+                self.name_thing(result, target, after)
+                going = [last for one in going for last in self.bind(target, result, one, place)]
             states += going
         return [Outcome(one, "next") for one in states]
 

@@ -73,7 +73,7 @@ def loss_result(machine: Interpreter, shown: str, arguments: tuple[Value, ...], 
 def model_result(machine: Interpreter, shown: str, grads: Grad, state: State, place: Place) -> Ref:
     """What a model gives where nothing is recorded: presumably new tensors, perhaps in an object or a tuple."""
     off = why_unrecorded(state)
-    unrecorded = ()
+    unrecorded: tuple[Step, ...] = ()
     if off is not None:
         unrecorded = (
             Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),
@@ -91,7 +91,7 @@ def model_result(machine: Interpreter, shown: str, grads: Grad, state: State, pl
 
 
 def presume_tensor(value: Value, shown: str, state: State) -> None:
-    """What a function that is called as a model is gives: presumably tensors, where it computes with what it is given."""
+    """What a function that is called as a model is gives: presumably tensors, where it computes with its arguments."""
     tensor = state.tensor(value)
     if tensor is not None and not tensor.shown and isinstance(value, Ref):
         state.change(value, shown=True, presumed=f"if `{shown}` returns a tensor")

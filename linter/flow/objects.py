@@ -122,9 +122,9 @@ def call_instance_method(
             and isinstance(arguments[0], Const)
         ):
             given = arguments[1]
-            if name == "register_parameter" and isinstance(given, Ref) and state.tensor(given) is not None:
-                if not torch_calls.require_grad(machine, given, Const(True), state, place, name):
-                    return []
+            is_parameter = name == "register_parameter" and state.tensor(given) is not None
+            if is_parameter and not torch_calls.require_grad(machine, given, Const(True), state, place, name):
+                return []
             going = machine.set_attribute(ref, str(arguments[0].value), given, state, place, shown)
             return [(one, given) for one in going]
         if name in (

@@ -97,15 +97,15 @@ def _found(
         if owner is None:
             value = state.frames[frame].get(body.name)
             return value if isinstance(value, Closure) else None
-        cls = state.frames[frame].get(owner.name)
-        if not isinstance(cls, ClassValue) or cls.frame is None or cls.body is not owner:
+        holder = state.frames[frame].get(owner.name)
+        if not isinstance(holder, ClassValue) or holder.frame is None or holder.body is not owner:
             return None
-        value = state.frames[cls.frame].get(body.name)
+        value = state.frames[holder.frame].get(body.name)
         if not isinstance(value, Closure):
             return None
         if closures.is_static(value):
             return value
-        receiver = receiver_of(machine, file, cls, state, body)
+        receiver = receiver_of(machine, file, holder, state, body)
         state.receiver = receiver.number
         made = state.thing(receiver)
         if filled and isinstance(made, Instance):

@@ -62,7 +62,7 @@ def _tells(thing: Thing) -> bool:
 
 
 class State:
-    """Modes, variables and things of a path, with the conditions that it has taken. Mutable; `fork` for another path."""
+    """Modes, variables and things of a path, and the conditions that it has taken. Mutable; `fork` for another path."""
 
     __slots__ = (
         "choices",

@@ -48,9 +48,8 @@ def call_tensor_method(
     if thing.open and not torch_ops.method(name) and name not in _TENSOR_METHODS:
         # An object that a model gave back: `outputs.keys()`, `result.to_tuple()`.
         return [(state, state.opaque(name))]
-    if torch_ops.only_tensors_have(name):
-        if not thing.shown or thing.open:
-            state.change(ref, shown=True, open=False)
+    if torch_ops.only_tensors_have(name) and (not thing.shown or thing.open):
+        state.change(ref, shown=True, open=False)
     if name == "backward":
         done = torch_calls.differentiate(machine, ref, state, place, "backward")
         return [(state, NONE)] if done else []
@@ -94,8 +93,8 @@ def call_opaque_method(
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
         return [(state, ref if name in ("eval", "train") else state.opaque(name))]
-    if name in ("backward", "manual_backward") and arguments and torch_calls.may_be_tensor(arguments[0], state):
-        if thing.tensor is not True and isinstance(state.thing(arguments[0]), Tensor):
+    if name in ("backward", "manual_backward") and arguments and thing.tensor is not True:
+        if isinstance(state.thing(arguments[0]), Tensor):
             # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
             done = torch_calls.differentiate(machine, arguments[0], state, place, name)
             return [(state, NONE)] if done else []
@@ -144,8 +143,7 @@ def call_opaque_method(
 
 def tensor_attribute(ref: Ref, thing: Tensor, name: str, state: State, place: Place) -> Value:
     if thing.open and name not in torch_ops.TENSOR_PROPERTIES and not torch_ops.method(name):
-        made = state.add(thing._replace(name=""))
-        return made
+        return state.add(thing._replace(name=""))
     if name == "requires_grad":
         if not thing.grad:
             return Const(False)

@@ -149,7 +149,7 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     for argument, value in pairs:
         if argument.kind == "tensor":
             thing = state.thing(value)
-            if isinstance(thing, Items) or (isinstance(thing, Instance)):
+            if isinstance(thing, (Items, Instance)):
                 return None
             if value == NONE and not argument.optional:
                 return None
@@ -226,9 +226,8 @@ def apply(
         if off is not None and (before or not arguments):
             unrecorded = (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),)
         inherited = ()
-    elif records is None:
-        if sources or hazards:
-            sources = sources | {state.number()}
+    elif records is None and (sources or hazards):
+        sources = sources | {state.number()}
     lost = next((t for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.unrecorded), None)
     if not unrecorded and lost is not None and not sources:
         unrecorded = lost.unrecorded
@@ -496,11 +495,11 @@ def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, pl
     return True
 
 
-def require_grad(machine: Interpreter, ref: Ref, flag: Value, state: State, place: Place, name: str) -> bool:
+def require_grad(machine: Interpreter, ref: Value, flag: Value, state: State, place: Place, name: str) -> bool:
     """`requires_grad_(flag)`; False where that raises."""
     truth = machine.truth(state, flag)
     tensor = state.tensor(ref)
-    if tensor is None:
+    if tensor is None or not isinstance(ref, Ref):
         return True
     if truth and tensor.inference is True and state.modes.inference is False and tensor.shown:
         shown = called(ref, state)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from ..facts import Span
 from ..facts.statements import Body
 from ..named_tuples import NamedTuple
+from .program import File
 
 Grad = frozenset[int]
 """Which sources must require grad for a tensor to: `CERTAIN`, or the numbers of unknown things; empty for none."""
@@ -76,8 +77,8 @@ class Closure(Struct, frozen=True, eq=False):
     """A function of the program, with the frames in which it was made."""
 
     body: Body
-    program: object
-    """The file that it stands in (`program.File`)."""
+    program: File
+    """The file that it stands in."""
     frame: int | None
     receiver: Value | None = None
     owner: ClassValue | None = None
@@ -94,7 +95,7 @@ class ClassValue(Struct, frozen=True, eq=False):
     """A class of the program."""
 
     body: Body
-    program: object
+    program: File
     frame: int | None
 
 

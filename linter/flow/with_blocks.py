@@ -102,8 +102,7 @@ def _under(
     if isinstance(thing, Opaque) and _may_set_modes(words):
         state.modes = Modes(None, None, None, None)
         return restored(body(state, state.opaque()))
-    given: Value = context if isinstance(context, Ref) else state.opaque()
-    return body(state, given)
+    return body(state, context if isinstance(context, Ref) else state.opaque())
 
 
 def _may_set_modes(words: set[str]) -> bool:

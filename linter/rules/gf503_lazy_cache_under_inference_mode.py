@@ -40,6 +40,7 @@ from ..analysis.project import Project
 from ..analysis.shared_models import Place, shared_models
 from ..decision.event_words import ESCAPES
 from ..facts import Facts
+from ..facts.statement_walk import bodies_named, words_in
 from ..findings import Finding
 from ..flow.events import Event, EventKind
 from ..flow.project_events import events_in
@@ -74,7 +75,7 @@ def caches(facts: Facts, project: Project) -> Iterator[Finding]:
         return
     known = {event.cached.span for event in events_in(facts, project) if event.cached is not None and event.certain}
     for shared in shared_models(project).caches_in(facts.path):
-        if shared.fill.span not in known:
+        if shared.fill.span not in known and not _asks_for_the_kind(shared.fill.method, facts):
             under, normal = _where(shared.under, facts, project), _where(shared.normal, facts, project)
             message = (
                 f"`self.{shared.fill.attribute}` becomes an inference tensor when `{shared.fill.method}` fills it "
@@ -88,3 +89,8 @@ def _where(place: Place, facts: Facts, project: Project) -> str:
     line = f"line {project.files[place.path].row(place.span.start)}"
     where = line if place.path == facts.path else f"{place.path}, {line}"
     return f"`{place.function}`, {where}" if place.function else where
+
+
+def _asks_for_the_kind(method: str, facts: Facts) -> bool:
+    """Whether what fills the cache looks what it holds: `if self.table.is_inference(): …`."""
+    return any("is_inference" in words_in(body) for body in bodies_named(method, facts))
