@@ -12,7 +12,7 @@ from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import first_name
-from guardfix.linter.facts.python_model import Escape, PythonUse
+from guardfix.linter.facts.python_model import PythonUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.findings import Context, Decision
 from guardfix.linter.frontends.python.python_parsing import parse_python
@@ -20,6 +20,7 @@ from guardfix.linter.named_tuples import NamedTuple
 
 from ..fix import Edit, Fix
 from ..site import Site
+from .hazards import happenings_in_words
 from .python_imports import import_edits
 from .replacement_doubts import doubts_about_the_context
 from .with_blocks import body_under_guard, rest_of_block_under
@@ -35,7 +36,7 @@ _NAMES = {
 def python_replacement(site: Site) -> Fix | None:
     """The fix for one use of the old guard."""
     found, decision, facts = site.python_use, site.decision, site.facts
-    replaced = _replaced(found, decision, facts, site.text) if found is not None else None
+    replaced = _replaced(found, decision, facts, site.text, site.project) if found is not None else None
     if found is None or replaced is None or facts.python is None:
         return None
     gone = _import_to_take_out(facts, site.project, site.text, first_name(found.use.named))
@@ -57,13 +58,13 @@ class _Replaced(NamedTuple):
     doubts: list[str]
 
 
-def _replaced(found: PythonUse, decision: Decision, facts: Facts, text: bytes) -> _Replaced | None:
+def _replaced(found: PythonUse, decision: Decision, facts: Facts, text: bytes, project: Project) -> _Replaced | None:
     # Nothing is removed: a block that does nothing, or a backward that stops gradients, is for a person to take out.
     argument = found.use.argument
     if decision.context not in _NAMES or not (argument is None or argument.empty or argument.value is True):
         return None
     edits = _edits(text, found, _spelling(facts, decision), decision.context)
-    return _Replaced(edits, list(_doubts(found, decision, facts))) if edits is not None else None
+    return _Replaced(edits, list(_doubts(found, decision, facts, project))) if edits is not None else None
 
 
 def _spelling(facts: Facts, decision: Decision) -> str:
@@ -136,7 +137,7 @@ def _only_a_comma(between: bytes) -> bool:
     return between.strip() == b","
 
 
-def _doubts(found: PythonUse, decision: Decision, facts: Facts) -> Iterator[str]:
+def _doubts(found: PythonUse, decision: Decision, facts: Facts, project: Project) -> Iterator[str]:
     """Why the edit is not safe; nothing when it is."""
     yield from doubts_about_the_context(decision)
     form = found.use.form
@@ -149,22 +150,7 @@ def _doubts(found: PythonUse, decision: Decision, facts: Facts) -> Iterator[str]
     elif form is Form.ARGUMENT:
         yield "guardfix doesn't follow what happens to the object"
     if decision.context is Context.INFERENCE and facts.python is not None:
-        for escape in _escapes_by_use(facts).get(found.use.type_span, ()):
-            row = facts.row(escape.span.start)
-            yield (
-                f"`{escape.variable}` becomes an inference tensor and is {escape.what} at line {row}: "
-                "clone it there, or move that code into the block"
-            )
-
-
-@lru_cache(maxsize=4)
-def _escapes_by_use(facts: Facts) -> dict[Span, list[Escape]]:
-    """The tensors that leave a guard's block, by the place of the guard's name."""
-    found: dict[Span, list[Escape]] = defaultdict(list)
-    if facts.python is not None:
-        for escape in facts.python.escapes:
-            found[facts.python.uses[escape.use].use.type_span].append(escape)
-    return found
+        yield from happenings_in_words(found.use, facts, project)
 
 
 def _is_function_body(use: GuardUse, facts: Facts) -> bool:
@@ -193,7 +179,9 @@ def _import_to_take_out(facts: Facts, project: Project, text: bytes, name: str) 
     replaced = []
     for use in uses:
         behind = use_behind(facts, use)
-        replaced.append(_replaced(behind, decide(use, facts, project), facts, text) if behind is not None else None)
+        replaced.append(
+            _replaced(behind, decide(use, facts, project), facts, text, project) if behind is not None else None
+        )
     if _mentions(text, name) != len(uses) or None in replaced:
         return None  # named in an `__all__` or in other code
     return _UnneededImport(found, any(one.doubts for one in replaced if one is not None))

@@ -17,7 +17,7 @@ from guardfix.linter.findings import Confidence, Context, Decision
 
 from ..site import Site
 from .guard_comment_edits import doubts_of_comments
-from .hazards import SHOWN, in_sentences
+from .hazards import SHOWN, happenings_in_words, in_sentences
 from .torch_in_use import is_built_before_1_9
 
 
@@ -57,6 +57,8 @@ def doubts_about(site: Site) -> list[str]:
         doubts.append("the declaration contains more than this guard")
     if decision.context is Context.INFERENCE:
         doubts += hazards_at(site)
+        rows = {hazard.row for hazard in _hazards(site)}
+        doubts += happenings_in_words(use, site.facts, site.project, rows)
     elif decision.context is Context.KERNEL:
         doubts += uncounted_in_words(use, site.facts, site)
     return doubts

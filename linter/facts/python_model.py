@@ -97,36 +97,6 @@ class PythonUse(Struct, frozen=True, array_like=True, gc=False):
     """Stands in a block of a test that expects a failure or a warning."""
 
 
-class GradientCall(NamedTuple):
-    """Gradients are computed, or a step is taken, under inference mode."""
-
-    what: str
-    span: Span
-    use: int
-
-
-class Escape(NamedTuple):
-    """A tensor made under inference mode is used after the block as inference tensors cannot be."""
-
-    use: int
-    variable: str
-    made: Span
-    what: str
-    """`changed in place`, `given requires_grad`, `used in a loss that is differentiated`."""
-    span: Span
-
-
-class LazyCache(NamedTuple):
-    """An attribute that is filled once, with a tensor, under inference mode, and read outside it."""
-
-    attribute: str
-    span: Span
-    method: str
-    reader: str
-    """A method that reads it without the guard."""
-    reader_span: Span
-
-
 class Training(NamedTuple):
     """A sign that the file trains with something that inference tensors do not mix with."""
 
@@ -146,9 +116,6 @@ class Disagreement(NamedTuple):
 
 class PythonFacts(Struct, frozen=True, array_like=True, gc=False):
     uses: tuple[PythonUse, ...] = ()
-    gradient_calls: tuple[GradientCall, ...] = ()
-    escapes: tuple[Escape, ...] = ()
-    lazy_caches: tuple[LazyCache, ...] = ()
     training: tuple[Training, ...] = ()
     """Empty where the file trains nothing, and in a run in which no rule asks."""
     wraps: tuple[Training, ...] = ()

@@ -59,6 +59,8 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
         return classes.instance_of(machine, cls, state, complete=False)
     if last == "Module":
         return state.opaque(name, module=True)
+    if last == "AutogradContext":
+        return state.add(Instance("context", last))
     return state.opaque(name, tensor=None)
 
 
@@ -99,6 +101,8 @@ def named(machine: Interpreter, path: NamePath, state: State, place: Place) -> V
     cls = classes.class_named(machine, parts, place)
     if cls is not None:
         return cls
+    if len(parts) == 1 and not parts[0][:1].isupper():
+        return state.opaque(parts[0])  # a variable that is declared elsewhere, or a function
     return Name(parts)
 
 

@@ -24,7 +24,7 @@ Keywords = tuple[tuple[str, Value], ...]
 _MODEL = re.compile(
     r"(?:^|_|\b)(?:model|models|net|nets|network|module|backbone|encoder|decoder|unet|vae|policy|actor|critic|teacher|student|"
     r"generator|discriminator|classifier|clf|head|llm|transformer|embedder|extractor|predictor|detector|segmentor|"
-    r"ref_model|reward_model|base_model)\d*$",
+    r"ref_model|reward_model|base_model)\d*_?$",
     re.IGNORECASE,
 )
 

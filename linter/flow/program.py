@@ -6,8 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from ..facts import Facts
+from ..facts import Facts, Span
 from ..facts.statements import Body, BodyKind
+from ..guards import Effect
 
 
 class File:
@@ -18,6 +19,8 @@ class File:
         self.number = number
         self.path = facts.path
         self.language = facts.language
+        self.instead: dict[Span, tuple[str, Effect]] = {}
+        """What guards at these places (the spans of their types) are run as: the name that stands there, the effect."""
         self.module = next((body for body in facts.bodies if body.kind is BodyKind.MODULE), None)
         self.bodies = facts.bodies
 

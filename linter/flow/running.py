@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
-from ..facts import Facts
+from ..facts import Facts, Span
 from ..facts.expressions import MemberAccess, is_this
 from ..facts.statement_walk import statements_in, words_in
 from ..facts.statements import Assign, Body, BodyKind
+from ..guards import Effect
 from . import calls, classes, closures
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
@@ -17,12 +18,22 @@ from .state import State
 from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
 
 
-def run_program(files: Iterable[Facts]) -> Machine:
-    """Run the project's files; `events` of what is given back are what was shown."""
+def run_program(
+    files: Iterable[Facts], instead: Mapping[tuple[str, Span], tuple[str, Effect]] = MappingProxyType({})
+) -> Machine:
+    """Run the project's files; `events` of what is given back are what was shown.
+
+    With `instead`, guards at these places have other effects, and only what reaches one of them is run.
+    """
     machine = Machine(Program(files))
-    reach = reaching_guards(machine.program)
+    for (path, span), other in instead.items():
+        for file in machine.program.files:
+            if file.path == path:
+                file.instead[span] = other
+    reach = reaching_guards(machine.program, {place for place, _ in instead.items()})
     for file in machine.program.files:
-        machine.run_module(file)
+        if not instead or file.instead:
+            machine.run_module(file)
         for owner, body in functions_of(file):
             if id(body) not in reach:
                 continue
@@ -34,13 +45,13 @@ def run_program(files: Iterable[Facts]) -> Machine:
     return machine
 
 
-def reaching_guards(program: Program) -> set[int]:
-    """The functions (by their bodies' ids) in which a guard stands, and those that mention such a function's name."""
+def reaching_guards(program: Program, only: Set[tuple[str, Span]] = frozenset()) -> set[int]:
+    """The functions (by their bodies' ids) in which a guard stands, or one of these, and those that name such a one."""
     words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
     found: set[int] = set()
     names: set[str] = set()
     for file in program.files:
-        spans = [use.span for use in file.facts.guard_uses]
+        spans = [use.type_span for use in file.facts.guard_uses if not only or (file.path, use.type_span) in only]
         for owner, body in functions_of(file):
             if any(body.span.holds(span) for span in spans):
                 found.add(id(body))

@@ -93,12 +93,12 @@ def call_opaque_method(
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
         return [(state, ref if name in ("eval", "train") else state.opaque(name))]
-    if name in ("backward", "manual_backward") and arguments and thing.tensor is not True:
-        if isinstance(state.thing(arguments[0]), Tensor):
-            # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
-            done = torch_calls.differentiate(machine, arguments[0], state, place, name)
-            return [(state, NONE)] if done else []
-    if name == "step" and re.search(r"(?:^|_|\.)(?:optim|optimizer|opt)\w*$", shown):
+    differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
+    if thing.tensor is not True and state.tensor(differentiated) is not None:
+        # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
+        done = torch_calls.differentiate(machine, differentiated, state, place, name)
+        return [(state, NONE)] if done else []
+    if name == "step" and re.search(r"(?:^|_|\.)(?:optim|optimizer|opt|scaler|grad_scaler)\w*$", shown):
         step_taken(machine, shown, state, place)
         return [(state, state.plain())]
     if name == "scale" and len(arguments) == 1 and isinstance(state.thing(arguments[0]), Tensor):

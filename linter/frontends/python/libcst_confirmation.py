@@ -7,17 +7,16 @@ is reported or edited on the word of one parser alone.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
 import libcst as cst
 
 from ...facts import GuardUse, Span
-from ...facts.python_model import Disagreement, Escape, GradientCall, LazyCache, PythonFacts, PythonUse
+from ...facts.python_model import Disagreement, PythonFacts, PythonUse
 from ...files.sources import Source
 from .libcst_tree import LibcstTree, LibcstTrees
-from .libcst_uses import read_use, use_covers
+from .libcst_uses import read_use
 
 _STRINGS = (
     cst.SimpleString,
@@ -49,7 +48,7 @@ class Confirmation:
         if isinstance(read, Disagreement):
             return read
         if span not in (read.use.span, read.use.type_span, read.call_span, *(pause.span for pause in read.pauses)):
-            return self._about(span, proposed)
+            return self._statement(span)
         return span
 
     def use(self, proposed: PythonUse) -> PythonUse | Disagreement:
@@ -68,13 +67,7 @@ class Confirmation:
 
     def everything(self) -> Iterator[Disagreement]:
         """The disagreements about all constructs of the file, reported or not."""
-        constructs = [
-            *map(self.use, self._facts.uses),
-            *map(self._gradient_call, self._facts.gradient_calls),
-            *map(self._escape, self._facts.escapes),
-            *map(self._cache, self._facts.lazy_caches),
-        ]
-        return (one for one in constructs if isinstance(one, Disagreement))
+        return (one for one in map(self.use, self._facts.uses) if isinstance(one, Disagreement))
 
     @cached_property
     def _uses(self) -> dict[Span, PythonUse]:
@@ -82,59 +75,8 @@ class Confirmation:
 
     # -- constructs that are not guards themselves
 
-    def _about(self, span: Span, proposed: PythonUse) -> Span | Disagreement:
-        """Something at `span` that goes wrong because of a guard."""
-        for about in self._by_span.get(span, ()):
-            if not isinstance(about, LazyCache) and self._facts.uses[about.use] is proposed:
-                return self._gradient_call(about) if isinstance(about, GradientCall) else self._escape(about)
-        return self._statement(span)
-
-    @cached_property
-    def _by_span(self) -> dict[Span, list[GradientCall | Escape | LazyCache]]:
-        found: dict[Span, list[GradientCall | Escape | LazyCache]] = defaultdict(list)
-        constructs: list[GradientCall | Escape | LazyCache] = [*self._facts.gradient_calls]
-        constructs += self._facts.escapes
-        constructs += self._facts.lazy_caches
-        for about in constructs:
-            found[about.span].append(about)
-        return found
-
-    def _gradient_call(self, call: GradientCall) -> Span | Disagreement:
-        use = self._facts.uses[call.use]
-        tree = self._trees.holding(_around(call.span, use.use.type_span))
-        node = tree.node_at(call.span, cst.Call) if tree is not None else None
-        if tree is None or node is None:
-            return Disagreement(call.span, "call", _NO_TREE if tree is None else _NOTHING)
-        if not use_covers(tree, use, node):
-            return Disagreement(call.span, f"call under `{use.use.written}`", "call outside it")
-        return tree.span(node)
-
-    def _escape(self, escape: Escape) -> Span | Disagreement:
-        use = self._facts.uses[escape.use]
-        tree = self._trees.holding(escape.span)
-        node = _expression_at(tree, escape.span) if tree is not None else None
-        if tree is None or node is None:
-            return Disagreement(escape.span, "expression", _NO_TREE if tree is None else _NOTHING)
-        block = self._trees.holding(_around(escape.made, use.use.type_span))
-        made = block.node_at(escape.made, cst.Name) if block is not None else None
-        if block is None or made is None or not use_covers(block, use, made):
-            return Disagreement(escape.made, f"name bound under `{use.use.written}`", _NOTHING)
-        return tree.span(node)
-
-    def _cache(self, cache: LazyCache) -> Span | Disagreement:
-        tree = self._trees.holding(_around(cache.span, cache.reader_span))
-        node = tree.node_at(cache.span, cst.Assign) if tree is not None else None
-        if tree is None or node is None:
-            return Disagreement(cache.span, "assignment", _NO_TREE if tree is None else _NOTHING)
-        if not any(tree.node_at(cache.reader_span, kind) for kind in (cst.Attribute, cst.Name)):
-            return Disagreement(cache.reader_span, "attribute", _NOTHING)
-        return tree.span(node)
-
     def _statement(self, span: Span) -> Span | Disagreement:
         """Whatever a rule reports there."""
-        for about in self._by_span.get(span, ()):
-            if isinstance(about, LazyCache):
-                return self._cache(about)
         tree = self._trees.holding(span)
         if tree is None or not tree.nodes_at(span):
             return Disagreement(span, "construct", _NO_TREE if tree is None else _NOTHING)

@@ -48,8 +48,7 @@ def compare_parsers(source: Source, watched: Iterable[str] = ()) -> Agreement:
     names, confirmed = set(_names_of_ast(module)), set(_names_of_libcst(whole, module.words))
     found += [Disagreement(span, kind, "no such name") for span, kind in sorted(names - confirmed)]
     found += [Disagreement(span, "no such name", kind) for span, kind in sorted(confirmed - names)]
-    constructs = (facts.uses, facts.gradient_calls, facts.escapes, facts.lazy_caches)
-    return Agreement(len(names | confirmed) + sum(map(len, constructs)), tuple(found))
+    return Agreement(len(names | confirmed) + len(facts.uses), tuple(found))
 
 
 def _names_of_ast(module: Module) -> Iterator[tuple[Span, str]]:

@@ -117,9 +117,6 @@ def python_facts(
     signs, trains = module_signs.training_signs(module) if inference and with_training else ((), False)
     return PythonFacts(
         uses=tuple(walk.uses),
-        gradient_calls=tuple(walk.gradient_calls),
-        escapes=tuple(walk.escapes),
-        lazy_caches=tuple(walk.lazy_caches.values()),
         training=signs if trains else (),
         wraps=signs,
         models=walk.model_flow() if inference and not is_test(module.source.text) else None,

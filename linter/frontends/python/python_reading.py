@@ -9,21 +9,17 @@ from dataclasses import dataclass, replace
 from ... import guards
 from ...facts import Class, Form, Function, GuardUse, Span
 from ...facts.expressions import Expression
-from ...facts.model import MOST_AROUND
 from ...facts.model_flow import ModelFlow
-from ...facts.python_model import Decorated, Escape, Following, GradientCall, LazyCache, PythonUse
+from ...facts.python_model import Decorated, Following, PythonUse
 from ...guards import canonical_name
 from .entered_modes import entered_on
 from .expected_failures import expects_failure
-from .gradient_calls import gradient_call
 from .guard_names import guard_named, may_be_inference_mode, mode_of, named, python_argument
 from .guard_variables import GuardVariables
-from .lazy_caches import Cache, find_lazy_caches
 from .model_flow_reading import read_model_flow
 from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
-from .python_escapes import Statements, find_escapes
 from .python_expressions import PythonExpressionReader, dotted_path, name_as_written
 from .tensor_values import calls_in, walk_own
 
@@ -70,13 +66,9 @@ class ModuleReading:
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.nodes: list[_FunctionNode] = []
-        self.gradient_calls: list[GradientCall] = []
-        self.escapes: list[Escape] = []
-        self.lazy_caches: dict[Span, LazyCache] = {}
         self._everything = everything
         """Functions and classes without a guard are facts too."""
         self._taken: set[int] = set()
-        self._known_statements = Statements()
         self._variables = GuardVariables(module)
 
     # -- the walk
@@ -168,22 +160,9 @@ class ModuleReading:
         span = Span(self.module.start_of(node), self.module.span(node).end)
         self.classes.append(Class(node.name, qualified, span, bases, has_methods=True))
         scope = place.scope.inside(node)
-        before = len(self.uses)
         self._decorators(node, place, place)
         inner = _Place(scope, self.module.body_span(node.body), place.function, None, index, namespace=qualified)
         self._block(node.body, inner)
-        if not any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in self.uses[before:]):
-            return
-        for cache in find_lazy_caches(
-            node,
-            lambda expression, function: self._is_inference(expression, scope, function),
-            lambda expression, function: self._known(expression, scope.inside(function)),
-        ):
-            self._add_cache(cache)
-
-    def _add_cache(self, cache: Cache) -> None:
-        place, reading = self.module.span(cache.node), self.module.span(cache.reading)
-        self.lazy_caches.setdefault(place, LazyCache(cache.attribute, place, cache.method, cache.reader, reading))
 
     def model_flow(self) -> ModelFlow:
         """What the module does with models."""
@@ -329,13 +308,6 @@ class ModuleReading:
                 self._expressions(expression, place)
                 continue
             around = _few((*around, use))
-            found = self.uses[use]
-            escaping = found.use.guard == guards.LEGACY or may_be_inference_mode(found.use.guard)
-            may_be_on = found.mode is True or (found.mode is None and "." in found.use.guard)
-            if isinstance(node, ast.With) and may_be_on and escaping:
-                hands_out = found.use.guard == guards.ENTERED_WITH_TENSORS or "." in found.use.guard
-                handed = target if hands_out and isinstance(target, ast.Name) else None
-                self._escapes(node, place, use, handed)
         last = around[-1] if around != place.around else None
         expecting = place.expecting or expects_failure(node)
         stacks = (item.optional_vars for item in node.items if self._is_stack(item.context_expr, place.scope))
@@ -354,18 +326,7 @@ class ModuleReading:
         use = next((index for index in range(last, -1, -1) if self.uses[index].call_span == span), None)
         if use is None or not rest:
             return place
-        if len(place.around) < MOST_AROUND - 1:  # of more modes, those in the middle aren't looked at
-            self._escapes(ast.With(items=[], body=list(rest)), place, use)
         return replace(place, around=_few((*place.around, use)))
-
-    def _escapes(self, node: ast.With, place: _Place, use: int, handed: ast.Name | None = None) -> None:
-        def known(expression: ast.expr) -> str | None:
-            return self._known(expression, place.scope)
-
-        for found in find_escapes(node, place.after, known, self._known_statements, handed):
-            self.escapes.append(
-                Escape(use, found.variable, self.module.span(found.made), found.what, self.module.span(found.where))
-            )
 
     def _known(self, expression: ast.expr, scope: Scope) -> str | None:
         name = resolve(expression, scope)
@@ -456,21 +417,12 @@ class ModuleReading:
     # -- expressions
 
     def _expressions(self, expression: ast.expr, place: _Place) -> None:
-        """Guards anywhere inside an expression, and gradients computed under inference mode."""
-        inference = self._inference_use(place)
-        holds_guard = self.module.expression_matters(expression)
-        if not holds_guard and inference is None:
+        """Guards anywhere inside an expression."""
+        if not self.module.expression_matters(expression):
             return
         for node in walk_own(expression):
-            if isinstance(node, ast.Call):
-                if inference is not None and not place.expecting:
-                    what = gradient_call(node, self.module, place.scope)
-                    if what:
-                        self.gradient_calls.append(GradientCall(what, self.module.span(node), inference))
-                if holds_guard and id(node.func) not in self._taken:
-                    self._add(node, place, Form.ARGUMENT, self.module.span(expression))
-        if not holds_guard:
-            return
+            if isinstance(node, ast.Call) and id(node.func) not in self._taken:
+                self._add(node, place, Form.ARGUMENT, self.module.span(expression))
         for node in ast.walk(expression):
             if isinstance(node, ast.Lambda):
                 self._expressions_of_lambda(node, place)
