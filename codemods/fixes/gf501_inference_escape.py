@@ -15,8 +15,8 @@ FIX = FixRule(Applicability.DISPLAY)
 
 @FIX.fix
 def use_no_grad(site: Site) -> Fix | None:
-    use = site.use
-    if use.alias is not None:
+    use = site.finding.use
+    if use is None or use.alias is not None:
         return None
     name_start = use.type_span.end - len(last_name(use.named).encode())
     message = f"clone `{site.finding.variable}` after the block, or use `no_grad` for the block"

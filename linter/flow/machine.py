@@ -110,7 +110,7 @@ class Machine:
         self.most_states = MOST_STATES
         self.dropped = False
         """Paths of this root were dropped."""
-        self._steps = 0
+        self._steps = 0.0
 
     # -- events
 
@@ -366,7 +366,9 @@ class Machine:
             here = place.at(statement.span)
             outcomes: list[Outcome] = []
             for one in going:
-                self._steps -= 1
+                # Where one path goes straight on, the work is no more than the text is long.
+                straight = len(going) == 1 and not place.calls and not place.conditional
+                self._steps -= 0.1 if straight else 1
                 if self._steps < 0:
                     raise Exhausted
                 outcomes += self._run_one(statement, one, here)
@@ -631,9 +633,12 @@ class Machine:
     def name_thing(self, value: Value, target: Expression, state: State) -> None:
         """Let an unknown thing be called by the variable that first holds it."""
         thing = state.thing(value)
-        if isinstance(thing, (Opaque, Tensor)) and not thing.name:
-            assert isinstance(value, Ref)
+        if not isinstance(value, Ref):
+            return
+        if isinstance(thing, Opaque) and not thing.name:
             state.change(value, name=variable_name(target))
+        elif isinstance(thing, Tensor) and not (thing.name and thing.named):
+            state.change(value, name=variable_name(target), named=True)
 
     def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
         """Give a target a value."""

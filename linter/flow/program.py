@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
-from ..facts import Facts, Span
+from ..facts import Facts
 from ..facts.statements import Body, BodyKind
 from ..guards import Effect
 
@@ -14,13 +15,13 @@ from ..guards import Effect
 class File:
     """One file with its bodies."""
 
-    def __init__(self, facts: Facts, number: int) -> None:
+    def __init__(self, facts: Facts, number: int, instead: Mapping[str, Effect]) -> None:
         self.facts = facts
         self.number = number
         self.path = facts.path
         self.language = facts.language
-        self.instead: dict[Span, tuple[str, Effect]] = {}
-        """What guards at these places (the spans of their types) are run as: the name that stands there, the effect."""
+        self.instead = instead
+        """What guards of these names are run as, where the question is what another one would do."""
         self.module = next((body for body in facts.bodies if body.kind is BodyKind.MODULE), None)
         self.bodies = facts.bodies
 
@@ -31,8 +32,8 @@ class File:
 class Program:
     """All files that have bodies."""
 
-    def __init__(self, files: Iterable[Facts]) -> None:
-        self.files = [File(facts, number) for number, facts in enumerate(files) if facts.bodies]
+    def __init__(self, files: Iterable[Facts], instead: Mapping[str, Effect] = MappingProxyType({})) -> None:
+        self.files = [File(facts, number, instead) for number, facts in enumerate(files) if facts.bodies]
         self._modules: dict[str, list[File]] = defaultdict(list)
         self._functions: dict[str, list[tuple[File, Body]]] = defaultdict(list)
         self._classes: dict[str, list[tuple[File, Body]]] = defaultdict(list)

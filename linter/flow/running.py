@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
-from ..facts import Facts, Span
+from ..facts import Facts
 from ..facts.expressions import MemberAccess, is_this
 from ..facts.statement_walk import statements_in, words_in
 from ..facts.statements import Assign, Body, BodyKind
@@ -18,21 +18,15 @@ from .state import State
 from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
 
 
-def run_program(
-    files: Iterable[Facts], instead: Mapping[tuple[str, Span], tuple[str, Effect]] = MappingProxyType({})
-) -> Machine:
+def run_program(files: Iterable[Facts], instead: Mapping[str, Effect] = MappingProxyType({})) -> Machine:
     """Run the project's files; `events` of what is given back are what was shown.
 
-    With `instead`, guards at these places have other effects, and only what reaches one of them is run.
+    With `instead`, guards of these names have other effects, and only what reaches one of them is run.
     """
-    machine = Machine(Program(files))
-    for (path, span), other in instead.items():
-        for file in machine.program.files:
-            if file.path == path:
-                file.instead[span] = other
-    reach = reaching_guards(machine.program, {place for place, _ in instead.items()})
+    machine = Machine(Program(files, instead))
+    reach = reaching_guards(machine.program, set(instead))
     for file in machine.program.files:
-        if not instead or file.instead:
+        if not instead or any(use.guard in instead for use in file.facts.guard_uses):
             machine.run_module(file)
         for owner, body in functions_of(file):
             if id(body) not in reach:
@@ -45,13 +39,13 @@ def run_program(
     return machine
 
 
-def reaching_guards(program: Program, only: Set[tuple[str, Span]] = frozenset()) -> set[int]:
-    """The functions (by their bodies' ids) in which a guard stands, or one of these, and those that name such a one."""
+def reaching_guards(program: Program, only: Set[str] = frozenset()) -> set[int]:
+    """The functions (by their bodies' ids) in which a guard stands, or one of these names, and those that name such a one."""
     words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
     found: set[int] = set()
     names: set[str] = set()
     for file in program.files:
-        spans = [use.type_span for use in file.facts.guard_uses if not only or (file.path, use.type_span) in only]
+        spans = [use.type_span for use in file.facts.guard_uses if not only or use.guard in only]
         for owner, body in functions_of(file):
             if any(body.span.holds(span) for span in spans):
                 found.add(id(body))

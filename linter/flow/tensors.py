@@ -106,6 +106,7 @@ def call_opaque_method(
     is_tensor = thing.tensor is True
     if not thing.module and (is_tensor or torch_ops.only_tensors_have(name)):
         if name == "backward":
+            torch_calls.differentiate(machine, ref, state, place, name)
             return [(state, NONE)]
         if name == "requires_grad_":
             truth = machine.truth(state, arguments[0] if arguments else Const(True))

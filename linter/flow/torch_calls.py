@@ -117,7 +117,7 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
         kept = thing.grad if grad is None else grad
         return state.add(
             thing._replace(
-                grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, name=""
+                grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, named=False
             )
         )
     kept = state.grad_of(source) if grad is None else grad
@@ -546,9 +546,11 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
     found = True
     for ref in tensors_in(value, state):
         tensor = state.tensor(ref)
-        if tensor is None:
-            continue
         shown = called(ref, state)
+        if tensor is None:
+            if state.modes.inference:
+                differentiated_in_inference(machine, shown, "", state, place, name)
+            continue
         subject = f"`{shown}`" if shown else "what is differentiated"
         covered = frozenset().union(*(hazard.sources for hazard in tensor.hazards)) if tensor.hazards else frozenset()
         if tensor.hazards and CERTAIN not in tensor.grad and tensor.grad <= covered and tensor.shown:
@@ -568,17 +570,24 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
             )
             found = cured(ref, state)
         elif state.modes.inference and tensor.grad:
-            machine.report(
-                EventKind.BACKWARD_IN_INFERENCE,
-                state,
-                place,
-                variable=shown,
-                what="every `.grad` that it makes is an inference tensor",
-                steps=(place.step(f"`{name}` runs in inference mode"),),
-                guard=opened_by(state, "inference"),
-                presumed=tensor.presumed,
-            )
+            differentiated_in_inference(machine, shown, tensor.presumed, state, place, name)
     return found
+
+
+def differentiated_in_inference(
+    machine: Interpreter, shown: str, presumed: str, state: State, place: Place, name: str
+) -> None:
+    """A graph that was made outside is differentiated in the mode."""
+    machine.report(
+        EventKind.BACKWARD_IN_INFERENCE,
+        state,
+        place,
+        variable=shown,
+        what="every `.grad` that it makes is an inference tensor",
+        steps=(place.step(f"`{name}` runs in inference mode"),),
+        guard=opened_by(state, "inference"),
+        presumed=presumed,
+    )
 
 
 # -- operators

@@ -198,6 +198,8 @@ class Tensor(NamedTuple):
     """The guard that had switched recording off then."""
     name: str = ""
     """As the program names it."""
+    named: bool = True
+    """False of a view or alias that has the name of what it was made of, until it is given one of its own."""
     cached: Cached | None = None
     """The attribute that a condition has filled with it."""
     counted: bool = False

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from ..analysis.project import Project
 from ..facts import Facts, GuardUse
 from ..guards import Effect
 from .events import Event
-from .project_events import events_in
+from .project_events import events_in, use_of
 from .running import run_program
 
 
-class _Asked:
-    """The answers that a project has given."""
+class _Answers:
+    """What a project has answered, by what stands for which guard: the events of each file."""
 
     def __init__(self) -> None:
-        self.answers: dict[tuple[object, ...], list[Event]] = {}
+        self.of: dict[tuple[str, Effect], dict[str, list[Event]]] = {}
 
 
 def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect) -> list[Event]:
-    """What happens newly, certainly or possibly, with a guard of this effect at this use; in the order of the text."""
-    asked = project.memory(_Asked)
-    key = (facts.path, use.type_span, effect)
-    known = asked.answers.get(key)
+    """What a guard of this effect at this use newly brings about, certainly or possibly; in the order of the text.
+
+    All guards of that name are run as such ones at once, so that many questions cost one run.
+    """
+    answers = project.memory(_Answers).of
+    known = answers.get((use.guard, effect))
     if known is None:
-        machine = run_program(project, instead={(facts.path, use.type_span): (use.guard, effect)})
+        known = answers[use.guard, effect] = defaultdict(list)
         before = {(event.kind, event.path, event.span) for file in project for event in events_in(file, project)}
-        known = [
-            event for place, event in sorted(machine.events.items(), key=lambda one: one[0][1:]) if place not in before
-        ]
-        asked.answers[key] = known
-    return known
+        for place, event in run_program(project, instead={use.guard: effect}).events.items():
+            if place not in before and event.guard is not None:
+                known[event.guard.path].append(event)
+    mine = [event for event in known[facts.path] if use_of(event, facts) is use]
+    return sorted(mine, key=lambda event: (event.path, event.span))

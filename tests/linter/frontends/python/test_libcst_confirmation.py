@@ -251,13 +251,6 @@ def altered_use(guard: str, form: Form, /, **changes: object) -> Alteration:
     return lambda facts: replace(facts, uses=tuple(map(alter, facts.uses)))
 
 
-def moved_call(facts: PythonFacts) -> PythonFacts:
-    """`loss.backward()` of the row behind the block is said to be in it."""
-    (call,) = facts.gradient_calls
-    at = PROGRAM.index("loss.backward()\n\n")
-    return replace(facts, gradient_calls=(call._replace(span=Span(at, at + len("loss.backward()"))),))
-
-
 def a_generator(facts: PythonFacts) -> PythonFacts:
     uses = tuple(
         use if use.decorated is None else replace(use, decorated=use.decorated._replace(kind=Kind.ASYNC_GENERATOR))
@@ -285,7 +278,6 @@ PLANTED = [
     pytest.param(altered_use("no_grad", Form.WITH, around=(3, 1)), ["GF407"], id="more guards around it"),
     pytest.param(altered_use("no_grad", Form.WITH, sole=True), ["GF407"], id="the only statement of its block"),
     pytest.param(a_generator, ["GF401"], id="another kind of function"),
-    pytest.param(moved_call, ["GF502"], id="a call outside the block"),
 ]
 
 

@@ -1,0 +1,34 @@
+"""Inference tensors of C++ that are used behind their scope as they cannot be: what an abstract run shows for sure."""
+
+from __future__ import annotations
+
+import pytest
+
+from cpp_snippets import snippet
+from guardfix.linter.flow.events import EventKind
+from guardfix.linter.flow.running import run_program
+
+MODE = "c10::InferenceMode guard;"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.add_(1);", [("y", EventKind.INFERENCE_WRITTEN)], id="changed"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.requires_grad_(true);", [("y", EventKind.INFERENCE_REQUIRES_GRAD)], id="made a leaf"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = x; }} y.add_(1);", [], id="an ordinary tensor"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::select(x, 0, 0); }} y.add_(1);", [], id="a view of an ordinary one"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y = x; y.add_(1);", [], id="given another value"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.clone().add_(1);", [], id="a copy is changed"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.view({{1}}).add_(1);", [("y", EventKind.INFERENCE_WRITTEN)], id="a view is changed"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} if (!y.is_inference()) y.add_(1);", [], id="the function asks"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} EXPECT_THROW(y.add_(1), E);", [], id="an error is expected"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} {{ {MODE} y.add_(1); }}", [], id="under InferenceMode again"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.detach_();", [], id="what an inference tensor allows"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} use(y);", [], id="only read"),
+    ],
+)  # fmt: skip
+def test_what_is_certain(code: str, expected: list[tuple[str, EventKind]]) -> None:
+    found = snippet(f"void f(at::Tensor x) {{ {code} }}")
+    events = run_program([found.facts]).events.values()
+    assert [(event.variable, event.kind) for event in events if event.certain] == expected
