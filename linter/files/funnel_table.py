@@ -95,10 +95,10 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf406_yield_under_guard.py': (2986, 938480603),
     'rules/gf407_redundant_guard.py': (4963, 706363408),
     'rules/gf501_inference_escape.py': (2376, 3650082333),
-    'rules/gf502_inference_backward.py': (1839, 80748135),
+    'rules/gf502_inference_backward.py': (1857, 1394134023),
     'rules/gf503_lazy_cache_under_inference_mode.py': (4195, 978225631),
     'rules/gf504_inference_mode_in_training.py': (4171, 1565601703),
     'rules/gf505_legacy_decorator_call.py': (2002, 648993747),
     'rules/gf506_inference_escape.py': (2637, 2158742197),
-    'rules/gf507_inference_backward.py': (2037, 2035153985),
+    'rules/gf507_inference_backward.py': (2055, 2890963126),
 }

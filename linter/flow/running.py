@@ -40,7 +40,7 @@ def run_program(files: Iterable[Facts], instead: Mapping[str, Effect] = MappingP
 
 
 def reaching_guards(program: Program, only: Set[str] = frozenset()) -> set[int]:
-    """The functions (by their bodies' ids) in which a guard stands, or one of these names, and those that name such a one."""
+    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
     words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
     found: set[int] = set()
     names: set[str] = set()

@@ -43,7 +43,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     languages=("python",),
     odd_uses_only=True,
-    guards=guards_with(Effect.INFERENCE),
+    guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
 )
 
 

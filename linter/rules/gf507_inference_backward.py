@@ -41,7 +41,7 @@ from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF507", "inference-backward", guards=guards_with(Effect.INFERENCE))
+RULE = Rule("GF507", "inference-backward", guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE))
 
 
 @RULE.check_event(*GRADIENTS)

@@ -14,6 +14,8 @@ from ...lazy_regex import lazy_regex
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _PAUSES = (b"yield", b"await", b"async ")
+_ASKS_GRADIENTS = (b"backward(", b"autograd.grad(")
+"""Where one of these stands, gradients may be asked for under a guard (GF502)."""
 _GRAD = rb"(?:torch\.)?(?:no_grad|enable_grad)\(\)"
 _WITH = rb"[ \t]*(?P<with>with) " + _GRAD + rb":"
 _DECORATOR_LINE = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n"
@@ -49,10 +51,11 @@ def may_matter(
     """
     if any(needle in text for needle in always) or next(name_places(text, watched), None) is not None:
         return True
-    entered = False
+    entered = found = False
     before = line = 0
     first = last = 0  # of the decorators that were found to be fine: each line of a long stack is looked at once
     for at in name_places(text, words):
+        found = True
         if at < before:
             before = line = 0  # the next word
         line, before = (text.rfind(b"\n", before, at) + 1) or line, at
@@ -63,4 +66,6 @@ def may_matter(
             return True
         entered = entered or shape["with"] is not None
         first, last = shape.span()
+    if found and any(asks in text for asks in _ASKS_GRADIENTS):
+        return True
     return entered and any(pause in text for pause in _PAUSES)
