@@ -51,7 +51,6 @@ from .name_resolution import TRY_STATEMENTS, Scope, resolve, statements
 from .parsed_module import Module
 from .pauses import run_by
 from .python_expressions import PythonExpressionReader, operator_of
-from .python_focus import is_left_out
 from .tensor_values import walk_own
 
 MAX_STATEMENTS = 5000
@@ -129,7 +128,7 @@ class BodyReading:
         qualified = (*frame.qualified, node.name)
         kind = BodyKind.CLASS if isinstance(node, ast.ClassDef) else BodyKind.FUNCTION
         body = Body(kind, node.name, qualified, span, header, (), function=self._functions.get(node), is_read=False)
-        if self._reaches(node) and not is_left_out(node) and len(self._frames) <= MAX_INNER:
+        if self._reaches(node) and len(self._frames) <= MAX_INNER:
             body = self._filled(body, node)
         frame.inner.append(body)
         return Define(header, len(frame.inner) - 1)
