@@ -74,7 +74,7 @@ def extract_python(
         classes=tuple(walk.classes),
         python=python_facts(module, walk, with_models, sought.training),
     )
-    reader = PythonExpressionReader(module)
+    reader = PythonExpressionReader(module, remembers=whole)
     facts = replace(facts, bodies=_bodies(module, walk, reader, with_bodies))
     if whole:
         facts = read_program(facts, module, walk.nodes, reader)

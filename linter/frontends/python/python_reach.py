@@ -2,24 +2,29 @@
 
 These are the functions that hold a guard, all that call them, and what any of these call: a tensor that is made under a
 guard comes to the callers, and from them to whatever they call. A mention counts as a call, and a name stands for all
-that the file defines by it.
+that the file defines by it. In a long file that is nearly everything, so that only the nearest are taken.
 """
 
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...facts import Span
-from ...facts.spans import Nested
 from .name_resolution import is_definition, statements
 from .parsed_module import Module
+from .python_look import name_places
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") | frozenset(range(0x80, 0x100))
 _TO_WORDS = bytes(byte if byte in _WORD else ord(" ") for byte in range(0x100))
 _CONSTRUCTOR = "__init__"
+_FEW = 16
+"""So many names are found one by one faster than all at once."""
+MOST_TEXT = 6_000
+"""Bytes of functions that hold no guard themselves. When so many have been taken, those further away aren't."""
 
 
 class _Unit:
@@ -27,22 +32,15 @@ class _Unit:
 
     __slots__ = ("class_", "names", "node", "parts", "span")
 
-    def __init__(self, node: FunctionNode | None, span: Span, names: tuple[str, ...], class_: _Class | None) -> None:
+    def __init__(self, node: FunctionNode | None, span: Span, names: tuple[str, ...], class_: int | None) -> None:
         self.node = node
         self.span = span
         """Decorators included."""
         self.parts: Sequence[Span] = (span,)
         """Where its own words stand."""
-        self.names = tuple(name.encode() for name in names)
+        self.names = names
         """Those by which it is called."""
         self.class_ = class_
-
-
-class _Class:
-    def __init__(self) -> None:
-        self.units: list[_Unit] = []
-        """Those that are reached together."""
-        self.constructors: list[_Unit] = []
 
 
 class Reach:
@@ -50,18 +48,24 @@ class Reach:
 
     def __init__(self, module: Module, guards: Iterable[int], names: Collection[str] = ()) -> None:
         self._module = module
-        self._words = module.source.text.translate(_TO_WORDS)
-        self._units: list[_Unit] = []
-        self._of_node: dict[ast.stmt, Sequence[_Unit]] = {}
         whole = _Unit(None, Span(0, len(module.source.text)), (), None)
-        self._units.append(whole)
+        self._units = [whole]
+        self._classes: list[list[_Unit]] = []
+        """The units of each that are reached together."""
+        self._constructors: list[list[_Unit]] = []
+        self._of_node: dict[ast.stmt, Sequence[_Unit]] = {}
         whole.parts = self._collect(module.tree.body, whole.span, None, ())
         self._defined: dict[bytes, list[_Unit]] = defaultdict(list)
         for unit in self._units:
             for name in unit.names:
-                self._defined[name].append(unit)
-        roots = [*self._holding(guards), *(unit for name in names for unit in self._defined.get(name.encode(), ()))]
-        self._reached = self._closed(roots) if roots else set[_Unit]()
+                self._defined[name.encode()].append(unit)
+        # Functions, and between them what is outside of them.
+        self._parts = sorted((part, number) for number, unit in enumerate(self._units) for part in unit.parts)
+        self._starts = [part.start for part, _ in self._parts]
+        self._sought: set[str] = set()
+        """Names whose callers were looked for."""
+        self._reached: set[_Unit] = set()
+        self._grow(self._roots(guards, names))
 
     def __bool__(self) -> bool:
         """Whether anything is reached."""
@@ -80,9 +84,7 @@ class Reach:
 
     # -- what there is
 
-    def _collect(
-        self, body: Sequence[ast.stmt], span: Span, class_: _Class | None, names: tuple[str, ...]
-    ) -> list[Span]:
+    def _collect(self, body: Sequence[ast.stmt], span: Span, class_: int | None, names: tuple[str, ...]) -> list[Span]:
         """Adds the functions and classes in the block of the module or of a class; the places of what is no part of
         these. `names` are those of the classes around."""
         apart: list[Span] = []
@@ -98,7 +100,7 @@ class Reach:
                 self._add_class(node, apart[-1], class_, names)
         return list(_between(span, apart))
 
-    def _add_function(self, node: FunctionNode, span: Span, class_: _Class | None, names: tuple[str, ...]) -> None:
+    def _add_function(self, node: FunctionNode, span: Span, class_: int | None, names: tuple[str, ...]) -> None:
         # Special methods are called by no name; nobody calls a test, and tests share no object.
         is_special = class_ is not None and node.name.startswith("__")
         is_test = class_ is not None and node.name.startswith("test")
@@ -107,63 +109,80 @@ class Reach:
         self._units.append(unit)
         self._of_node[node] = (unit,)
         if class_ is not None and not is_test:
-            class_.units.append(unit)
+            self._classes[class_].append(unit)
             if node.name == _CONSTRUCTOR:
-                class_.constructors.append(unit)
+                self._constructors[class_].append(unit)
 
-    def _add_class(self, node: ast.ClassDef, span: Span, outer: _Class | None, names: tuple[str, ...]) -> None:
-        class_ = outer or _Class()
+    def _add_class(self, node: ast.ClassDef, span: Span, outer: int | None, names: tuple[str, ...]) -> None:
+        class_ = len(self._classes) if outer is None else outer
+        if outer is None:
+            self._classes.append([])
+            self._constructors.append([])
         unit = _Unit(None, span, (*names, node.name), class_)
         first = len(self._units)
         self._units.append(unit)
-        class_.units.append(unit)
+        self._classes[class_].append(unit)
         unit.parts = self._collect(node.body, span, class_, (*names, node.name))
         self._of_node[node] = self._units[first:]
 
     # -- what is reached
 
-    def _holding(self, offsets: Iterable[int]) -> Iterator[_Unit]:
-        around = Nested(self._units, lambda unit: unit.span)
-        for offset in offsets:
-            unit = next(around.around(Span(offset, offset)))
-            yield unit
+    def _at(self, offset: int) -> _Unit | None:
+        """The unit to which a word at the offset belongs."""
+        index = bisect_right(self._starts, offset) - 1
+        part, number = self._parts[index]
+        return self._units[number] if part.start <= offset < part.end else None
+
+    def _roots(self, guards: Iterable[int], names: Collection[str]) -> dict[_Unit, None]:
+        held = (self._at(offset) for offset in guards)
+        named = (unit for name in names for unit in self._defined.get(name.encode(), ()))
+        return dict.fromkeys(unit for unit in (*held, *named) if unit is not None)
+
+    def _grow(self, roots: dict[_Unit, None]) -> None:
+        """Adds the units from the nearest on: the roots, then their callers and what they call, and so on."""
+        self._reached.update(roots)
+        left = MOST_TEXT
+        calling = set(roots)  # callers are looked for of them alone
+        near = roots
+        together = {unit.class_ for unit in roots if unit.class_ is not None}
+        while near:
+            callers = {unit: None for unit in self._callers(near.keys() & calling) if unit not in calling}
+            calling |= callers.keys()
+            others = [*self._called(near), *(unit for class_ in sorted(together) for unit in self._classes[class_])]
+            together.clear()
+            near = callers | {unit: None for unit in others if unit not in self._reached}
+            for unit in near:
+                if unit not in self._reached:
+                    if left <= 0:
+                        return
+                    self._reached.add(unit)
+                    left -= unit.span.end - unit.span.start if unit.node is not None else 0
+
+    def _callers(self, units: Collection[_Unit]) -> Iterator[_Unit]:
+        """Those that mention a name of one of these for which nobody has looked yet."""
+        names = {name for unit in units for name in unit.names} - self._sought
+        self._sought |= names
+        if len(names) <= _FEW:
+            places = sorted(name_places(self._module.source.text, names))
+            yield from filter(None, map(self._at, places))
+            return
+        wanted = {name.encode() for name in names}
+        for part, number in self._parts:
+            if not wanted.isdisjoint(self._words(part)):
+                yield self._units[number]
+
+    def _called(self, units: Iterable[_Unit]) -> Iterator[_Unit]:
+        """What these mention, and what makes the objects whose methods they are."""
+        for unit in units:
             if unit.class_ is not None:
-                yield from unit.class_.units
+                yield from self._constructors[unit.class_]
+            for part in unit.parts:
+                for word in self._words(part):
+                    if word in self._defined:
+                        yield from self._defined.pop(word)
 
-    def _closed(self, roots: Iterable[_Unit]) -> set[_Unit]:
-        mentioned = {unit: self._mentioned(unit) for unit in self._units}
-        mentioning: dict[bytes, list[_Unit]] = defaultdict(list)
-        for unit, words in mentioned.items():
-            for word in words:
-                mentioning[word].append(unit)
-        calling = _grown(roots, lambda unit: (caller for name in unit.names for caller in mentioning.pop(name, ())))
-        unfollowed = dict(self._defined)
-
-        def called(unit: _Unit) -> Iterator[_Unit]:
-            for word in mentioned[unit]:
-                yield from unfollowed.pop(word, ())
-            if unit.class_ is not None:
-                yield from unit.class_.constructors
-
-        return _grown(calling, called)
-
-    def _mentioned(self, unit: _Unit) -> set[bytes]:
-        """The names of what the file defines that a unit mentions."""
-        words: set[bytes] = set()
-        for start, end in unit.parts:
-            words.update(self._words[start:end].split())
-        return words & self._defined.keys()
-
-
-def _grown(found: Iterable[_Unit], more: Callable[[_Unit], Iterable[_Unit]]) -> set[_Unit]:
-    """All that is found from some units, step by step."""
-    known = set(found)
-    waiting = list(known)
-    while waiting:
-        new = set(more(waiting.pop())) - known
-        known |= new
-        waiting += new
-    return known
+    def _words(self, part: Span) -> list[bytes]:
+        return self._module.source.text[part.start : part.end].translate(_TO_WORDS).split()
 
 
 def _between(span: Span, apart: Sequence[Span]) -> Iterator[Span]:
