@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
@@ -51,7 +50,6 @@ from .name_resolution import TRY_STATEMENTS, Scope, resolve, statements
 from .parsed_module import Module
 from .pauses import run_by
 from .python_expressions import PythonExpressionReader, operator_of
-from .python_focus import is_left_out
 from .tensor_values import walk_own
 
 MAX_STATEMENTS = 5000
@@ -68,18 +66,20 @@ _Definition = _FunctionNode | ast.ClassDef
 _HEADER_END = lazy_regex(rb"(?:[\s()\[\],*/\\]|#[^\r\n]*)*:")
 _NAMED = lazy_regex(rb"(?:async\s+)?(?:def|class)[\s\\]+[\w\x80-\xff]+")
 _NEVER_RETURN = frozenset({"sys.exit", "os._exit", "os.abort"})
-_EXITS = frozenset({"exit", "quit"})
+_EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 
 
-@dataclass
 class _Frame:
     """The body that is being read."""
 
-    scope: Scope
-    qualified: tuple[str, ...]
-    inner: list[Body] = field(default_factory=list)
-    kept: int = 0
-    is_read: bool = True
+    __slots__ = ("inner", "is_read", "kept", "qualified", "scope")
+
+    def __init__(self, scope: Scope, qualified: tuple[str, ...]) -> None:
+        self.scope = scope
+        self.qualified = qualified
+        self.inner: list[Body] = []
+        self.kept = 0
+        self.is_read = True
 
 
 class BodyReading:
@@ -99,6 +99,7 @@ class BodyReading:
         self._functions = functions
         self._reaches = reaches
         self._frames: list[_Frame] = []
+        self._asks_for_checkers = b"TYPE_CHECKING" in module.source.text
 
     def read(self) -> Body:
         """The module's body."""
@@ -129,7 +130,7 @@ class BodyReading:
         qualified = (*frame.qualified, node.name)
         kind = BodyKind.CLASS if isinstance(node, ast.ClassDef) else BodyKind.FUNCTION
         body = Body(kind, node.name, qualified, span, header, (), function=self._functions.get(node), is_read=False)
-        if self._reaches(node) and not is_left_out(node) and len(self._frames) <= MAX_INNER:
+        if self._reaches(node) and len(self._frames) <= MAX_INNER:
             body = self._filled(body, node)
         frame.inner.append(body)
         return Define(header, len(frame.inner) - 1)
@@ -227,13 +228,16 @@ class BodyReading:
 
     def _header_of_definition(self, node: _Definition) -> Span:
         start = self._module.span(node).start
+        text = self._module.source.text
+        shown = text[start : self._module.start_of(node.body[0])].rstrip()
+        if shown.endswith(b":") and b"#" not in shown:
+            return Span(start, start + len(shown))
         parts: list[ast.AST] = [*getattr(node, "type_params", ())]
         if isinstance(node, ast.ClassDef):
             parts += (*node.bases, *(keyword.value for keyword in node.keywords))
         else:
             parts += _parts_of(node.args)
             parts += [node.returns] if node.returns is not None else []
-        text = self._module.source.text
         name = _NAMED.match(text, start)
         ends = [self._module.span(part).end for part in parts]
         end = max(ends, default=name.end() if name is not None else start)
@@ -256,7 +260,9 @@ class BodyReading:
                 frame.is_read = False
                 break
             frame.kept += 1
-            found += _READERS[node.__class__](self, node, depth) if node.__class__ in _READERS else ()
+            read = _READERS.get(node.__class__)
+            if read is not None:
+                found += read(self, node, depth)
         return tuple(found)
 
     def _expression(self, node: ast.expr) -> Expression:
@@ -269,7 +275,9 @@ class BodyReading:
         return [self._define(node)]
 
     def _assign(self, node: ast.Assign, depth: int) -> list[Statement]:
-        return [Assign(self._module.span(node), self._all(node.targets), self._expression(node.value))]
+        read, scope = self._reader.read, self._frames[-1].scope
+        targets = tuple([read(target, scope) for target in node.targets])
+        return [Assign(self._module.span(node), targets, read(node.value, scope))]
 
     def _changed(self, node: ast.AugAssign, depth: int) -> list[Statement]:
         target, value = self._expression(node.target), self._expression(node.value)
@@ -291,19 +299,22 @@ class BodyReading:
         return [Evaluate(self._module.span(node), read)]
 
     def _never_returns(self, called: ast.expr) -> bool:
+        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+        if name not in _EXITS:
+            return False
         scope: Scope | None = self._frames[-1].scope
-        if isinstance(called, ast.Name) and called.id in _EXITS:
-            while scope is not None and called.id not in scope.bound:
-                scope = scope.parent
-            if scope is None:
-                return True
-        return resolve(called, self._frames[-1].scope) in _NEVER_RETURN
+        resolved = resolve(called, self._frames[-1].scope)
+        if resolved is not None or isinstance(called, ast.Attribute):
+            return resolved in _NEVER_RETURN
+        while scope is not None and name not in scope.bound:
+            scope = scope.parent
+        return scope is None
 
     def _if(self, node: ast.If, depth: int) -> list[Statement]:
         arms: list[tuple[ast.If, Expression, tuple[Statement, ...]]] = []
         current = node
         while True:
-            checking = _is_for_checkers(current.test)
+            checking = _is_for_checkers(current.test) if self._asks_for_checkers else None
             if checking is None:
                 frame = self._frames[-1]
                 level = depth + len(arms)
