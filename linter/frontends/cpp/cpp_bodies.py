@@ -13,7 +13,7 @@ from ...lazy_regex import lazy_regex
 from .byte_words import places_by_word, words
 from .cpp_branches import CONTROL_FLOW
 from .cpp_declarators import declared_by, function_declarator
-from .cpp_statements import SIMPLE_STATEMENTS, StatementReader, Surroundings, UnfinishedBody
+from .cpp_statements import SIMPLE_STATEMENTS, InnerBodies, StatementReader, UnfinishedBody
 from .guard_reach import Reach
 from .statement_expansion import StatementExpansion
 from .tree_reading import Reading
@@ -50,7 +50,8 @@ def find_bodies(reading: Reading, reach: Reach, dead: Sequence[Span], grammar: s
 
 
 def _globals(reading: Reading, reach: Reach) -> list[Node]:
-    """The declarations outside of functions and classes whose variables reached code names."""
+    """The declarations outside of functions and classes that make a guard, or whose variables reached code names."""
+    guarding = [node for node in reading.outer_declarations if reach.begins_in(reading.span(node))]
     found: dict[bytes, list[Node]] = {}
     for node in reading.outer_declarations:
         for declarator in node.named_children:
@@ -64,10 +65,8 @@ def _globals(reading: Reading, reach: Reach) -> list[Node]:
                 name = name.child_by_field_name("name")
             if name is not None and name.text:
                 found.setdefault(name.text, []).append(node)
-    if not found:
-        return []
     by_word = places_by_word(reading.code) if len(found) > _FEW else None
-    return [
+    return guarding + [
         node
         for name, nodes in found.items()
         if any(map(reach.holds, words(name, reading.code) if by_word is None else by_word.get(name, ())))
@@ -75,7 +74,7 @@ def _globals(reading: Reading, reach: Reach) -> list[Node]:
     ]
 
 
-class _Building(Surroundings):
+class _Building(InnerBodies):
     """Makes the bodies of one tree."""
 
     def __init__(

@@ -28,7 +28,7 @@ from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, r
 from .dead_branches import dead_branches
 from .declared_functions import declared_functions
 from .focus import focused, guard_places, needs_all, text_places
-from .guard_reach import reached
+from .guard_reach import reach_in
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
 
@@ -66,7 +66,7 @@ def extract_cpp(
     if is_objective_c(source.path, source.text):
         masked = masked_text(source.path, source.text)
         code = code_only(masked)
-        reach = reached(code, [*guard_places(code), *(place for place, _ in any_of(watched, code))], named)
+        reach = reach_in(code, [*guard_places(code), *(place for place, _ in any_of(watched, code))], named)
     else:
         code = live_code
         watched = frozenset(watched)
@@ -79,7 +79,7 @@ def extract_cpp(
                 places += text_places(code, _LOADS)
             if not places and not named and not watched:
                 return _without_guards(source)
-        reach = reached(code, places, named)
+        reach = reach_in(code, places, named)
         if not whole and not needs_all(code):
             code, left_out = focused(code, reach)
         masked = code = mask_macros(code)

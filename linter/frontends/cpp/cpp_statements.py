@@ -94,7 +94,7 @@ class UnfinishedBody(Struct, eq=False):
     """Where ERROR nodes begin that were understood."""
 
 
-class Surroundings:
+class InnerBodies:
     """Gives lambdas and local classes their bodies, and macros what they become: it is asked where they are met."""
 
     def lambda_body(self, node: Node, within: UnfinishedBody, depth: int) -> Body:
@@ -119,13 +119,13 @@ class StatementReader:
         self,
         reading: Reading,
         forms: Mapping[str, StatementForm],
-        surroundings: Surroundings,
+        inner_bodies: InnerBodies,
         dead: Sequence[Span] = (),
         place: Span | None = None,
     ) -> None:
         self.reading = reading
         self.dead = dead
-        self.surroundings = surroundings
+        self.inner_bodies = inner_bodies
         self.read = reading.expressions.read
         self._forms = forms
         self._place = place
@@ -240,7 +240,7 @@ class StatementReader:
             return self._braces(node, within, depth)
         value = self.expression(node, within, depth)
         if isinstance(value, NamePath) and value.name in self._macros:
-            made = self.surroundings.expanded(value.name, Span(node.start_byte, node.end_byte), within, depth)
+            made = self.inner_bodies.expanded(value.name, Span(node.start_byte, node.end_byte), within, depth)
             if made is not None:
                 return made
         if kind == "identifier" and isinstance(value, NamePath) and value.name.isupper():
@@ -267,7 +267,7 @@ class StatementReader:
         call = self.read(node)
         called = call.callee if isinstance(call, CallExpression) else None
         if isinstance(called, NamePath) and called.name in self._macros:
-            made = self.surroundings.expanded(called.name, Span(node.start_byte, node.end_byte), within, depth)
+            made = self.inner_bodies.expanded(called.name, Span(node.start_byte, node.end_byte), within, depth)
             if made is not None:
                 return made
         if isinstance(called, NamePath):
@@ -352,7 +352,7 @@ class StatementReader:
         return Assign(span, (self.read(declared.name or left),), value, "=", declares=True, type=type_)
 
     def _class(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
-        body = self.surroundings.class_body(node, within)
+        body = self.inner_bodies.class_body(node, within)
         if body is None:
             return []
         within.inner.append(body)
@@ -420,7 +420,7 @@ class _ClosureReader(ExpressionReader):
         if self._within.lambdas_around >= MOST_LAMBDAS or self._level >= MOST_NESTED:
             self._within.is_read = False
             return found
-        self._within.inner.append(self._statements.surroundings.lambda_body(node, self._within, self._level + 1))
+        self._within.inner.append(self._statements.inner_bodies.lambda_body(node, self._within, self._level + 1))
         return LambdaExpression(found.text, found.mentioned, len(self._within.inner) - 1)
 
 

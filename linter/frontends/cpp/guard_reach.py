@@ -6,7 +6,7 @@ calls or names. The methods of a class that holds a guard, or whose name stands 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import cached_property
@@ -34,6 +34,8 @@ class Reach(NamedTuple):
     others: tuple[OuterBlock, ...]
     names: Set[bytes]
     """Of the file's blocks and classes those that reached code mentions."""
+    loose: tuple[int, ...]
+    """The places from which the search began that stand in no block, sorted."""
     is_known: bool
     """False when the braces do not balance: then all of the file is reached."""
 
@@ -44,18 +46,23 @@ class Reach(NamedTuple):
         index = bisect_right(self.blocks, offset, key=lambda block: block.head) - 1
         return index >= 0 and offset <= self.blocks[index].end
 
+    def begins_in(self, span: Span) -> bool:
+        """Whether the search began there, outside of blocks."""
+        index = bisect_left(self.loose, span.start)
+        return index < len(self.loose) and self.loose[index] < span.end
+
     def names_class(self, name: bytes) -> bool:
         return not self.is_known or name in self.names
 
 
-def reached(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> Reach:
+def reach_in(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> Reach:
     """What is reached from these places; functions that are `named` are reached as well, though not what they call.
 
     `code` has no comments and strings.
     """
     blocks, classes = outermost_blocks(code)
     if not blocks and b"{" in code:
-        return Reach((), (), frozenset(), False)
+        return Reach((), (), frozenset(), (), False)
     search = _Search(code, blocks, classes)
     search.go_up(places)
     search.go_down()
@@ -64,7 +71,7 @@ def reached(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> 
     others: list[OuterBlock] = []
     for index, block in enumerate(blocks):
         (kept if index in search.found or block.name in names else others).append(block)
-    return Reach(tuple(kept), tuple(others), search.mentioned, True)
+    return Reach(tuple(kept), tuple(others), search.mentioned, tuple(sorted(search.loose)), True)
 
 
 class _Search:
@@ -92,6 +99,7 @@ class _Search:
         self._by_word: dict[bytes, list[int]] | None = None
         self.found: set[int] = set()
         self.mentioned: set[bytes] = set()
+        self.loose: list[int] = []
 
     def _block_at(self, place: int) -> int | None:
         index = bisect_right(self._heads, place) - 1
@@ -114,6 +122,7 @@ class _Search:
                 # What has no function's name is the initialiser of a member.
                 self._add_class(self._blocks[index].owner, is_sought=not self._blocks[index].name)
             else:
+                self.loose.append(place)
                 self._add_class(self._class_at(place))
                 self._seek(self._macro_at(place))
         while self._waiting:
@@ -129,7 +138,7 @@ class _Search:
     def _add_caller(self, index: int) -> None:
         self.found.add(index)
         self._callers.add(index)
-        self._seek(self._blocks[index].name, is_called=True)
+        self._seek(self._blocks[index].name or self._blocks[index].variable, is_called=True)
 
     def _add_class(self, name: bytes, *, is_sought: bool = True) -> None:
         """A class goes with its methods, and with what makes it or derives from it, where it holds a guard itself."""

@@ -294,6 +294,8 @@ GUARDED = "Tensor guarded(Tensor x) { at::NoGradGuard g; helper(x); return x; }\
                      ["S", "S", "m", "guarded"], id="a class that it makes"),
         pytest.param("auto f = [](int n) { return n; };\nvoid run() { at::NoGradGuard g; f(1); }\n",
                      ["run", ""], id="a lambda of the module"),
+        pytest.param("auto f = [](int n) { at::NoGradGuard g; return n; };\nvoid run() { f(1); }\nvoid other() {}\n",
+                     ["run", ""], id="what calls a lambda of the module"),
     ],
 )  # fmt: skip
 def test_what_a_guard_reaches(text: str, names: list[str]) -> None:
@@ -304,6 +306,11 @@ def test_globals_that_are_named() -> None:
     text = "static Tensor used = ones(3);\nTensor other = ones(4);\nvoid run() { at::NoGradGuard g; f(used); }\n"
     *_, module = bodies_of(text)
     assert str(module) == "module:\n    declare used: Tensor = ones(3)"
+
+
+def test_globals_that_are_guards() -> None:
+    (module,) = bodies_of("at::NoGradGuard g;\nTensor other = ones(4);\n")
+    assert str(module) == "module:\n    declare g: at::NoGradGuard"
 
 
 def test_functions_that_are_asked_for() -> None:

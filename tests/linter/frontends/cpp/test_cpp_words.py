@@ -13,7 +13,7 @@ from guardfix.linter.frontends.cpp.byte_words import any_of, line_before, words
 from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp, find_includes
 from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros
 from guardfix.linter.frontends.cpp.focus import focused, needs_all
-from guardfix.linter.frontends.cpp.guard_reach import reached
+from guardfix.linter.frontends.cpp.guard_reach import reach_in
 
 _BITS = ("Guard", "AutoGuard", "at::Guard", "Guard2", "_", " ", "\n", "::", "(", "x", "é", ";", "ß")
 
@@ -126,7 +126,7 @@ def test_what_needs_the_whole_file(code: bytes, expected: bool) -> None:
     ],
 )
 def test_functions_without_a_guard_are_left_out(code: bytes, names: list[str]) -> None:
-    found = focused(code, reached(code, [code.index(b"GUARD")]))
+    found = focused(code, reach_in(code, [code.index(b"GUARD")]))
     assert [function.name for function in found.functions] == names
     assert len(found.code) == len(code)
     assert found.code.endswith(code[code.index(b"GUARD") :])
