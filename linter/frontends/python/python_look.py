@@ -1,7 +1,7 @@
 """The second cheap look: whether a Python file that holds a guard's name can have a finding at all.
 
 Most uses of guards are right, and stand in one of a few shapes (`with torch.no_grad():` in a file that neither
-yields nor awaits, `@torch.no_grad()` above a `def`). A file in which nothing else stands is passed over without being
+yields nor awaits nor starts a thread, `@torch.no_grad()` above a `def`). A file in which nothing else stands is passed over without being
 parsed. Imported by the path that answers pre-commit, so it imports `re` and nothing else.
 """
 
@@ -14,6 +14,10 @@ from ...lazy_regex import lazy_regex
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _PAUSES = (b"yield", b"await", b"async ")
+_THREADS = lazy_regex(
+    rb"Thread(?:Pool)?(?:Executor)?[()]|\bdummy\b|run_in_executor|to_thread|run_in_threadpool|start_new_thread|\bTimer\("
+)
+"""What hands work to another thread: of a class's bases `Thread` as well."""
 _GRAD = rb"(?:torch\.)?(?:no_grad|enable_grad)\(\)"
 _WITH = rb"[ \t]*(?P<with>with) " + _GRAD + rb":"
 _DECORATOR_LINE = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n"
@@ -49,7 +53,7 @@ def may_matter(
     """
     if any(needle in text for needle in always) or next(name_places(text, watched), None) is not None:
         return True
-    entered = False
+    entered = found = False
     before = line = 0
     first = last = 0  # of the decorators that were found to be fine: each line of a long stack is looked at once
     for at in name_places(text, words):
@@ -62,5 +66,11 @@ def may_matter(
         if shape is None or not (shape.end() > at or shape.group().endswith(b"#")):
             return True
         entered = entered or shape["with"] is not None
+        found = True
         first, last = shape.span()
-    return entered and any(pause in text for pause in _PAUSES)
+    return (entered and any(pause in text for pause in _PAUSES)) or (found and starts_threads(text))
+
+
+def starts_threads(text: bytes) -> bool:
+    """Whether something in the text may hand work to another thread."""
+    return _THREADS.search(text) is not None
