@@ -23,6 +23,7 @@ from . import classes, closures, containers, cpp_values, library, model_names, o
 from .guards_entered import guard_of, leave_scope, made_guard, set_modes
 from .paths import Interpreter, Outcome, Place, Results
 from .program import File
+from .recording import note_recorded
 from .state import State
 from .values import (
     NONE,
@@ -476,6 +477,8 @@ def call_unknown(
 ) -> Results:
     """Call something unknown: a model, if it looks like one, gives a new tensor."""
     given = (*arguments, *(value for _, value in keywords))
+    if (thing.module or model_names.is_model_name(shown)) and given:
+        note_recorded(machine, f"`{shown}`", state, place)
     if (thing.module or model_names.is_model_name(shown)) and arguments and _only_outside(state):
         grads = frozenset().union(*(state.grad_of(value) for value in given)) if given else frozenset()
         reach.unknown_call(state, given)

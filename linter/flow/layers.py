@@ -7,6 +7,7 @@ from guardfix import torch_ops
 from . import torch_calls
 from .guards_entered import why_unrecorded
 from .paths import Interpreter, Place, Results
+from .recording import note_recorded
 from .state import State
 from .values import (
     NONE,
@@ -65,6 +66,8 @@ def call_layer(
             if not torch_calls.cured(value, state):
                 return []
         hazards = (hazard,)
+    if own:
+        note_recorded(machine, f"`{thing.name}`", state, place)
     grad = own | state.grad_of(value)
     if records is False:
         off = why_unrecorded(state)

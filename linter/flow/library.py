@@ -5,7 +5,7 @@ from __future__ import annotations
 from guardfix import torch_ops
 
 from ..facts.expressions import Expression, NamePath
-from . import classes, cpp_values, layers, model_names, reach, tensors, torch_calls
+from . import classes, cpp_values, layers, model_names, reach, tensors, threads, torch_calls
 from .guards_entered import guard_of, made_guard, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
@@ -67,6 +67,9 @@ def call_name(
     guard = guard_of(name, place.file.language)
     if guard is not None:
         return call_guard(machine, guard, arguments, keywords, state, place)
+    threaded = threads.call_name(machine, name, arguments, keywords, state, place)
+    if threaded is not None:
+        return threaded
     path = name.path
     if path[0] == "builtins":
         return _builtin(machine, path[1], arguments, keywords, state, place)

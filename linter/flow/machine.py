@@ -46,7 +46,7 @@ from ..facts.statements import (
     Statement,
     Try,
 )
-from . import calls, cpp_values, guards_entered, torch_calls, with_blocks
+from . import calls, cpp_values, guards_entered, threads, torch_calls, with_blocks
 from .events import Event, EventKind
 from .paths import Keywords, Outcome, Place, Results
 from .program import File, Program
@@ -66,6 +66,7 @@ from .values import (
     Name,
     Opaque,
     Plain,
+    Recorded,
     Ref,
     Step,
     Table,
@@ -110,6 +111,7 @@ class Machine:
         self.most_states = MOST_STATES
         self.dropped = False
         """Paths of this root were dropped."""
+        self.recorded: list[Recorded] | None = None
         self._steps = 0.0
 
     # -- events
@@ -586,6 +588,8 @@ class Machine:
         literal = _literal(expression)
         if literal is not None:
             return literal
+        if threads.makes_pool(expression):
+            return self.evaluate(expression, state, place)[0][1]
         if isinstance(expression, CallExpression) and isinstance(expression.callee, NamePath):
             path = expression.callee.parts
             if path[0] == "torch" and len(path) > 1 and all(_is_constant(given) for given in expression.arguments):

@@ -8,10 +8,11 @@ from ..facts.expressions import (
     MemberAccess,
     is_named,
 )
-from . import classes, closures, cpp_values, layers, model_names, reach, tensors, torch_calls
+from . import classes, closures, cpp_values, layers, model_names, reach, tensors, threads, torch_calls
 from .events import EventKind
 from .guards_entered import set_modes
 from .paths import Interpreter, Place, Results
+from .recording import note_recorded
 from .state import State
 from .values import (
     NONE,
@@ -65,6 +66,8 @@ def call_instance(
                 pair for one, value in results for pair in machine.call_value(child, (value,), (), one, place, shown)
             ]
         return results
+    if thing.kind == "module":
+        note_recorded(machine, f"`{shown or thing.name}`", state, place)
     if thing.kind == "module" and state.modes.records is False and arguments:
         reach.unknown_call(state, arguments)
         return [(state, model_names.model_result(machine, shown or thing.name, NOT_REQUIRED, state, place))]
@@ -90,6 +93,9 @@ def call_instance_method(
             static = closures.is_static(method)
             bound = method if static else closures.changed(method, receiver=ref)
             return machine.call_closure(bound, arguments, keywords, state, place)
+    threaded = threads.call_method(machine, thing, name, arguments, keywords, ref, state, place)
+    if threaded is not None:
+        return threaded
     if name in ("get", "ptr", "value", "operator*") and not arguments and place.file.language != "python":
         return [(state, ref)]
     if name in thing.attributes:

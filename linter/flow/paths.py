@@ -11,10 +11,10 @@ from ..facts import Span
 from ..facts.expressions import Expression
 from ..facts.statements import Body, Statement
 from ..named_tuples import NamedTuple
-from .events import EventKind
+from .events import Event, EventKind
 from .program import File, Program
 from .state import State
-from .values import NONE, Cached, Closure, Generator, GuardValue, Ref, Step, Value
+from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Value
 
 Keywords = tuple[tuple[str, Value], ...]
 """Arguments that are given by name."""
@@ -66,6 +66,9 @@ class Interpreter(Protocol):
     dropped: bool
     most_states: int
     called: dict[int, list[bool]]
+    events: dict[tuple[EventKind, str, Span], Event]
+    recorded: list[Recorded] | None
+    """What is recorded, where that is being looked for."""
 
     def evaluate(self, expression: Expression, state: State, place: Place) -> Results:
         """The value of an expression, on each path on which it has one."""

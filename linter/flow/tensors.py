@@ -6,10 +6,11 @@ import re
 
 from guardfix import torch_ops
 
-from . import model_names, reach, torch_calls
+from . import model_names, reach, threads, torch_calls
 from .events import EventKind
 from .guards_entered import opened_by
 from .paths import Interpreter, Place, Results
+from .recording import note_recorded
 from .state import State
 from .values import (
     NONE,
@@ -90,6 +91,9 @@ def call_opaque_method(
     shown: str,
 ) -> Results:
     """A method of something unknown: a tensor's, a module's, or anyone's."""
+    threaded = threads.call_loop_method(machine, name, arguments, keywords, state, place)
+    if threaded is not None:
+        return threaded
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
         return [(state, ref if name in ("eval", "train") else state.opaque(name))]
@@ -132,6 +136,8 @@ def call_opaque_method(
         return machine.call_value(known, arguments, keywords, state, place, dotted)
     values = (*arguments, *(value for _, value in keywords))
     model = (thing.module or model_names.is_model_name(shown)) and model_names.RUNS.match(name) is not None
+    if model_names.is_model_name(dotted) and values:
+        note_recorded(machine, f"`{dotted}`", state, place)
     if (model or model_names.is_model_name(dotted)) and values and state.modes.records is False:
         reach.unknown_call(state, values)
         made = model_names.model_result(machine, dotted, NOT_REQUIRED, state, place)

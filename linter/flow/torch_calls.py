@@ -15,6 +15,7 @@ from ..facts.expressions import Expression, Operation
 from .events import EventKind
 from .guards_entered import opened_by, why_unrecorded
 from .paths import Interpreter, Place, Results
+from .recording import note_op
 from .state import State
 from .values import (
     CERTAIN,
@@ -216,6 +217,7 @@ def apply(
     sources: Grad = frozenset().union(
         *(state.grad_of(ref) for key, refs in arguments.items() if key in differentiable for ref in refs)
     )
+    note_op(machine, name, sources, state, place)
     records = state.modes.records
     inherited = tuple(h for refs in arguments.values() for ref in refs for h in hazards_of(ref, state))
     unrecorded: tuple[Step, ...] = ()

@@ -160,6 +160,14 @@ class Cached(NamedTuple):
     function: str
 
 
+class Recorded(NamedTuple):
+    """Something that autograd records in a thread that is looked at."""
+
+    step: Step
+    doubts: frozenset[str]
+    """Why it is only possible."""
+
+
 class Opaque(NamedTuple):
     """Anything: nothing is known of it but what was seen of it."""
 

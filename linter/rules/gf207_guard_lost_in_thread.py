@@ -5,6 +5,11 @@ within the scope of a guard, or queued as a continuation (`then`, `addCallback`)
 same file that it calls, computes tensors and has no guard. Also a function of the same file that is started by its
 name, such as `std::thread(&Server::run, this)` in a guarded constructor.
 
+In Python, a function given to `threading.Thread`, a `Timer`, a `ThreadPoolExecutor`, a `ThreadPool`,
+`loop.run_in_executor`, `asyncio.to_thread` or `run_in_threadpool` while `no_grad`, `inference_mode` or
+`set_grad_enabled(False)` is on, here or in a caller, if it runs a model, or computes with what requires a gradient,
+without a guard of its own. A `Thread` counts where it is started.
+
 Why it is bad: grad mode, inference mode and the dispatch keys are thread-local. A new thread starts in normal mode,
 whatever the mode of its parent: it records gradients, or modifies an inference tensor in place and raises an error.
 Which of these happens can depend on whether the work fits into the calling thread.
@@ -21,13 +26,29 @@ Use instead:
       output = model->forward(input);
     });
 
-Fix: unsafe. The guard is repeated at the top of the lambda or function. Under `InferenceMode`, what it makes there are
-inference tensors, and an in-place operation on one raises an error once it is used outside.
+In Python:
+
+    with torch.no_grad(), ThreadPoolExecutor() as executor:
+        outputs = list(executor.map(model, batches))
+
+Use instead:
+
+    @torch.no_grad()
+    def predict(batch):
+        return model(batch)
+
+    with ThreadPoolExecutor() as executor:
+        outputs = list(executor.map(predict, batches))
+
+Fix: unsafe in C++, none in Python. The guard is repeated at the top of the lambda or function. Under `InferenceMode`,
+what it makes there are inference tensors, and an in-place operation on one raises an error once it is used outside.
 
 Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which pass the state on; a lambda that contains a guard,
 `at::ThreadLocalStateGuard`, `set_enabled`, or an object that may hold a guard; `std::launch::deferred`, which runs
 where the result is requested; TorchScript's fork, which passes the state on; guards with a run-time flag; tensors that
-are only made from data; work in a function that is in another file, whose own guards aren't in sight.
+are only made from data; work in a C++ function that is in another file, whose own guards aren't in sight; in Python,
+pools whose `initializer` sets the mode, processes, and methods that have a guard of their own, such as
+`model.generate`.
 
 When not to use it: code whose thread pool passes the state on by itself (`at::ThreadLocalState`), or whose
 functions all have their own guards in other files.
@@ -70,6 +91,7 @@ from ..facts.expressions import (
 from ..facts.index import index_of
 from ..facts.spans import Sorted
 from ..findings import Finding
+from ..flow.events import Event, EventKind
 from ..guards import Effect
 from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
@@ -78,6 +100,8 @@ from ..rule import Rule
 RULE = Rule(
     "GF207",
     "guard-lost-in-thread",
+    languages=("cpp", "python"),
+    odd_uses_only=True,
 )
 
 _DISPATCH = ("dispatch_async", "dispatch_group_async", "dispatch_barrier_async")
@@ -94,8 +118,20 @@ _POOL_METHODS = frozenset(
 )
 
 
+@RULE.check_event(EventKind.THREAD)
+def handed_over(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    guard = event.guard
+    assert guard is not None
+    where = f"of line {facts.row(guard.span.start)}" if guard.path == facts.path else f"of {guard.path}"
+    subject = f"`{event.variable}`" if event.variable else "that function"
+    message = f"{event.what}, where {guard.name} {where} has no effect: guards are thread-local; set one in {subject}"
+    yield RULE.at_event(event, facts, project, message)
+
+
 @RULE.check_file
 def lost_guards(facts: Facts, project: Project) -> Iterator[Finding]:
+    if facts.language != "cpp":
+        return
     guarded = {use.function for use in facts.guard_uses} - {None}
     for index, function in enumerate(facts.functions):
         if not function.is_lambda or function.macro is not None or function.parent not in guarded:

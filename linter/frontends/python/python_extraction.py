@@ -20,7 +20,7 @@ from .parsed_module import Module
 from .python_comments import python_comments
 from .python_expressions import PythonExpressionReader
 from .python_focus import bring_back, is_enough, without_idle_bodies
-from .python_look import may_matter
+from .python_look import may_matter, starts_threads
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
 from .python_reach import Reach
@@ -49,7 +49,8 @@ def extract_python(
         return None
     legacy = guards.LEGACY_API.encode() in source.text
     whole = legacy or bool(watched) or any(text in source.text for text in sought.texts)
-    reading = None if whole or with_models else _read_in_part(source)
+    # What a thread runs may stand in a function without a guard.
+    reading = None if whole or with_models or starts_threads(source.text) else _read_in_part(source)
     text = source.text.decode("utf-8")
     if reading is None:
         tree = parse_python(text)

@@ -1,8 +1,8 @@
 """The second cheap look: whether a Python file that holds a guard's name can have a finding at all.
 
-Most uses of guards are right, and stand in one of a few shapes (`with torch.no_grad():` in a file that neither
-yields nor awaits, `@torch.no_grad()` above a `def`). A file in which nothing else stands is passed over without being
-parsed. Imported by the path that answers pre-commit, so it imports `re` and nothing else.
+Most uses of guards are right, and stand in one of a few shapes (`with torch.no_grad():` in a file that neither yields
+nor awaits nor starts a thread, `@torch.no_grad()` above a `def`). A file in which nothing else stands is passed over
+without being parsed. Imported by the path that answers pre-commit, so it imports `re` and nothing else.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _PAUSES = (b"yield", b"await", b"async ")
 _ASKS_GRADIENTS = (b"backward(", b"autograd.grad(")
 """Where one of these stands, gradients may be asked for under a guard (GF502)."""
+_THREADS = lazy_regex(
+    rb"Thread(?:Pool)?(?:Executor)?[()]|\bdummy\b|run_in_executor|to_thread|run_in_threadpool|start_new_thread|\bTimer\("
+)
+"""What hands work to another thread: of a class's bases `Thread` as well."""
 _GRAD = rb"(?:torch\.)?(?:no_grad|enable_grad)\(\)"
 _WITH = rb"[ \t]*(?P<with>with) " + _GRAD + rb":"
 _DECORATOR_LINE = rb"[ \t]*@" + _GRAD + rb"[ \t]*\r?\n"
@@ -66,6 +70,11 @@ def may_matter(
             return True
         entered = entered or shape["with"] is not None
         first, last = shape.span()
-    if found and any(asks in text for asks in _ASKS_GRADIENTS):
+    if found and (any(asks in text for asks in _ASKS_GRADIENTS) or starts_threads(text)):
         return True
     return entered and any(pause in text for pause in _PAUSES)
+
+
+def starts_threads(text: bytes) -> bool:
+    """Whether something in the text may hand work to another thread."""
+    return _THREADS.search(text) is not None
