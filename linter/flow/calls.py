@@ -49,7 +49,7 @@ from .values import (
 
 Keywords = tuple[tuple[str, Value], ...]
 
-MOST_CALLS = 7
+MOST_CALLS = 6
 """How deep calls are followed."""
 
 
@@ -219,7 +219,7 @@ def _joined(machine: Interpreter, found: Results, inside: Place, around: list[in
     frames = [inside.frame, *around]
     seen: dict[tuple[object, ...], tuple[State, Value]] = {}
     for after, value in found:
-        key = after.signature(frames)
+        key = after.outline(*frames)
         known = seen.get(key)
         if known is None:
             seen[key] = (after, value)

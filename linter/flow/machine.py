@@ -79,9 +79,7 @@ MOST_STATES = 4
 """Paths that are followed at one point."""
 MOST_DULL = 2
 """Of these, those on which nothing that a rule would tell is on the way."""
-MOST_CALLS = 7
-"""How deep calls are followed."""
-MOST_STEPS = 1_200
+MOST_STEPS = 700
 """Statements that one root may run."""
 FLAG = "a condition decides which guard it is"
 """Why what happens under such a guard is possible at most: it's for the caller to say."""
@@ -200,11 +198,10 @@ class Machine:
             return states
         found: dict[tuple[object, ...], State] = {}
         for state in states:
-            dull = _is_dull(state)
-            if dull:
+            if _is_dull(state):
                 # What was chosen before anything is on the way decides nothing of what a rule tells.
                 state.choices = frozenset()
-            key = state.outline(place.frame) if dull else state.signature([place.frame])
+            key = state.outline(place.frame)
             known = found.get(key)
             if known is None:
                 found[key] = state

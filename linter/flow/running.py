@@ -7,9 +7,10 @@ from types import MappingProxyType
 
 from ..facts import Facts
 from ..facts.expressions import MemberAccess, is_this
+from ..facts.spans import Sorted
 from ..facts.statement_walk import statements_in, words_in
 from ..facts.statements import Assign, Body, BodyKind
-from ..guards import Effect
+from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calls, classes, closures
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
@@ -45,9 +46,19 @@ def reaching_guards(program: Program, only: Set[str] = frozenset()) -> set[int]:
     found: set[int] = set()
     names: set[str] = set()
     for file in program.files:
-        spans = [use.type_span for use in file.facts.guard_uses if not only or use.guard in only]
+        # What only switches recording off shows where gradients are asked for, or threads are started.
+        said = set().union(*(words_of_bodies[id(body)] for _, body in functions_of(file)), _words_of_module(file))
+        tells = not _ASKING.isdisjoint(said)
+        spans = Sorted(
+            [
+                use
+                for use in file.facts.guard_uses
+                if use.guard in only or (not only and (tells or use.guard not in _ONLY_RECORDING))
+            ],
+            lambda use: use.type_span,
+        )
         for owner, body in functions_of(file):
-            if any(body.span.holds(span) for span in spans):
+            if spans.first(body.span) is not None:
                 found.add(id(body))
                 names |= _names_of(owner, body)
     growing = True
@@ -60,6 +71,20 @@ def reaching_guards(program: Program, only: Set[str] = frozenset()) -> set[int]:
                     names |= _names_of(owner, body)
                     growing = True
     return found
+
+
+_ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, guards_with(Effect.GRAD_MODE)))
+    {*GuardNames(PYTHON, guards_with(Effect.GRAD_MODE)), *GuardNames(CPP, guards_with(Effect.GRAD_MODE))}
+)
+_ASKING = frozenset(
+    "backward manual_backward grad requires_grad_ Thread Timer ThreadPoolExecutor Executor submit map run_in_executor "
+    "to_thread run_in_threadpool start_new_thread ThreadPool thread async jthread training_step compute_loss".split()
+)
+"""Words without one of which nothing is told of code under a guard that only switches recording off."""
+
+
+def _words_of_module(file: File) -> set[str]:
+    return words_in(file.module) if file.module is not None and file.language == "python" else set()
 
 
 def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:

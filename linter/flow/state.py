@@ -8,24 +8,17 @@ from typing import Any, TypeVar
 
 from .values import (
     CERTAIN,
-    ClassValue,
-    Closure,
     Const,
-    Generator,
     Grad,
     GuardValue,
     Instance,
     Items,
-    Method,
     Modes,
     Opaque,
-    Partial,
     Plain,
     Ref,
-    Table,
     Tensor,
     Thing,
-    Truth,
     Value,
 )
 
@@ -183,93 +176,25 @@ class State:
 
     # -- comparing
 
-    def outline(self, frame: int) -> tuple[object, ...]:
-        """What tells this state from another at a glance: what the names of a frame are bound to, roughly."""
-        told: list[object] = [self.doubts, self.shielded]
-        for name, value in self.frames.get(frame, {}).items():
-            thing = self.heap.get(value.number) if isinstance(value, Ref) else None
-            told.append((name, value if isinstance(value, Const) else type(thing if thing is not None else value)))
-        return tuple(told)
-
-    def signature(self, live: Iterable[int]) -> tuple[object, ...]:
-        """What tells this state from another, the numbers of things and the ways in which they came about aside."""
-        numbers: dict[int, int] = {}
+    def outline(self, *frames: int) -> tuple[object, ...]:
+        """What tells this state from another where paths come together: what the names of these frames and the
+        attributes of the program's objects are bound to, roughly. Which unknown thing it is doesn't count."""
         told: list[object] = [self.modes, self.doubts, self.shielded]
-        waiting: list[int] = []
-
-        def named(number: int) -> int:
-            if not self.heap.is_own(number):
-                return -number
-            found = numbers.get(number)
-            if found is None:
-                found = numbers[number] = len(numbers)
-                waiting.append(number)
-            return found
-
-        def tell(value: object) -> object:
-            if isinstance(value, Ref):
-                return ("ref", named(value.number))
-            if isinstance(value, Plain):
-                return ("plain", numbers.setdefault(value.number, len(numbers)))
-            if isinstance(value, Const):
-                return ("const", type(value.value).__name__, value.value)
-            if isinstance(value, Truth):
-                return ("truth", *map(tell, value.key), value.negated)
-            if isinstance(value, Closure):
-                return ("closure", id(value.body), tell(value.receiver), frame_of(value.frame), value.undecorated)
-            if isinstance(value, ClassValue):
-                return ("class", id(value.body))
-            if isinstance(value, Method):
-                return ("method", tell(value.receiver), value.name)
-            if isinstance(value, Partial):
-                return (
-                    "partial",
-                    tell(value.callee),
-                    *map(tell, value.arguments),
-                    *((n, tell(v)) for n, v in value.keywords),
-                )
-            if isinstance(value, tuple):
-                return tuple(map(tell, value))
-            return value
-
-        frames: dict[int, int] = {}
-        waiting_frames: list[int] = []
-
-        def frame_of(frame: int | None) -> int | None:
-            if frame is None or not self.frames.is_own(frame):
-                return frame  # a frame that nobody has changed
-            if frame not in frames:
-                frames[frame] = len(frames)
-                waiting_frames.append(frame)
-            return frames[frame]
-
-        for frame in live:
-            frame_of(frame)
-        while waiting or waiting_frames:
-            while waiting_frames:
-                names = self.frames[waiting_frames.pop(0)]
-                for name, value in names.items():
-                    if name == "<parent>":
-                        told.append(frame_of(value.number) if isinstance(value, Plain) else None)
-                    else:
-                        told.append((name, tell(value)))
-            while waiting:
-                thing = self.heap.get(waiting.pop(0))
-                if isinstance(thing, Tensor):
-                    grad = tuple(sorted(numbers.get(source, -source) for source in thing.grad))
-                    hazards = tuple((hazard.kind, hazard.span) for hazard in thing.hazards)
-                    base = named(thing.base) if thing.base is not None else None
-                    told.append(("tensor", thing.inference, grad, hazards, base, thing.shown, bool(thing.unrecorded)))
-                elif isinstance(thing, Opaque):
-                    told.append(("opaque", thing.tensor, thing.module))
-                    told += [(name, tell(value)) for name, value in thing.attributes.items()]
-                elif isinstance(thing, Instance):
-                    told.append(("object", thing.kind, thing.name, thing.complete))
-                    told += [(name, tell(value)) for name, value in thing.attributes.items()]
-                elif isinstance(thing, Items):
-                    told.append(("items", thing.kind, tell(thing.values), tell(thing.rest)))
-                elif isinstance(thing, Table):
-                    told.append(("table", tell(thing.pairs), tell(thing.rest)))
-                elif isinstance(thing, Generator):
-                    told.append(("generator", tell(thing.closure), frame_of(thing.frame)))
+        for frame in frames:
+            told += [(name, self._brief(value)) for name, value in self.frames.get(frame, {}).items()]
+        if self.telling:
+            for number, thing in self.heap.items():
+                if isinstance(thing, Instance) and thing.attributes:
+                    told.append((number, *((name, self._brief(value)) for name, value in thing.attributes.items())))
         return tuple(told)
+
+    def _brief(self, value: Value, depth: int = 2) -> object:
+        if isinstance(value, Const):
+            return type(value.value), value.value
+        thing = self.thing(value)
+        if isinstance(thing, Tensor):
+            return thing.inference, bool(thing.grad), len(thing.hazards), bool(thing.unrecorded), thing.shown
+        if isinstance(thing, Items) and depth:
+            rest = self._brief(thing.rest, depth - 1) if thing.rest is not None else None
+            return (*(self._brief(one, depth - 1) for one in thing.values[:4]), rest)
+        return type(thing if thing is not None else value)
