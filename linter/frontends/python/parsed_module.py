@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 
 from ... import guards
 from ...facts import Span
@@ -23,6 +23,8 @@ from .syntax_walking import stands_on
 _COLON = lazy_regex(rb"(?:[\s),\\]|#[^\r\n]*)*:")
 _CLOSING = lazy_regex(rb"(?:(?:[\s\\]|#[^\r\n]*)*\))*")
 _MANAGED = lazy_regex(rb"\b(?:async)?contextmanager\(\s*(?:\w+\.)?(\w+)")
+_span: Callable[[tuple[int, int]], Span] = partial(tuple.__new__, Span)
+"""Makes a span in half the time that its own constructor takes."""
 
 
 class Module:
@@ -59,10 +61,10 @@ class Module:
         return self._starts[row] if row < len(self._starts) else len(self.source.text)
 
     def span(self, node: ast.AST) -> Span:
-        return Span(
-            self.offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]
-            self.offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
-        )
+        starts = self._starts
+        start: int = starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
+        end: int = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+        return _span((start, end))
 
     def written(self, node: ast.AST) -> str:
         return self.source.slice(self.span(node))
@@ -100,7 +102,10 @@ class Module:
     @cached_property
     def managed(self) -> frozenset[str]:
         """Names of functions that a call makes context managers of: `quiet = contextmanager(_quiet)`."""
-        return frozenset(name.decode() for name in _MANAGED.findall(self.source.text))
+        text = self.source.text
+        return (
+            frozenset(name.decode() for name in _MANAGED.findall(text)) if b"contextmanager(" in text else frozenset()
+        )
 
     # -- which rows can matter
 
