@@ -7,12 +7,12 @@ and no plain alias, to nothing: then no rule speaks about it.
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ... import guards
 from ...lazy_regex import lazy_regex
+from .python_look import name_places
 from .syntax_walking import stands_on, walk
 
 TORCH = "torch"
@@ -20,8 +20,8 @@ TORCH = "torch"
 Binding = str | ast.expr | None
 """A dotted name that was imported, an expression that was assigned, or something that is neither."""
 
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-ScopeNode = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | Comprehension
+ComprehensionNode = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+ScopeNode = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ComprehensionNode
 """What binds names of its own."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -29,6 +29,7 @@ _SIMPLE = frozenset({ast.Assign, ast.Expr, ast.Return, ast.AugAssign, ast.AnnAss
 """The commonest statements that hold no others."""
 TRY_STATEMENTS: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 """`except*` is new in Python 3.11."""
+_BINDS_NOTHING = frozenset({ast.Expr, ast.Return, ast.If, ast.Raise, ast.Assert, ast.Pass, ast.While, ast.Delete})
 _DEPTH = 8
 
 
@@ -46,9 +47,13 @@ class Scope:
     ) -> None:
         self.node = node
         self.parent = parent
-        self._walrus_rows: list[int] = parent._walrus_rows if parent is not None else _rows_of(_WALRUS, text)
+        self._walrus_rows: list[int] = (
+            parent._walrus_rows if parent is not None else _rows_of(_places(text, b":="), text)
+        )
         self._declaration_rows: list[int] = (
-            parent._declaration_rows if parent is not None else _rows_of(_DECLARATION, text)
+            parent._declaration_rows
+            if parent is not None
+            else _rows_of(sorted(name_places(text, ("global", "nonlocal"))), text)
         )
         self._top: Scope | None = None if parent is None else parent._top or parent
         self._declarations: list[ast.Global | ast.Nonlocal] | None = None
@@ -137,7 +142,15 @@ class Scope:
                     self._bind(name, None)
 
     def _read_statement(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.Import):
+        if node.__class__ in _BINDS_NOTHING:
+            return
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    self._bind(target.id, node.value)
+                else:
+                    self._bind_all(target)
+        elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.asname:
                     self._bind(alias.asname, alias.name)
@@ -154,12 +167,6 @@ class Scope:
                     self._bind(alias.asname or alias.name, joined)
         elif isinstance(node, _SCOPES):
             self._bind(node.name, None)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    self._bind(target.id, node.value)
-                else:
-                    self._bind_all(target)
         elif isinstance(node, ast.AnnAssign):
             if isinstance(node.target, ast.Name) and node.value is not None:
                 self._bind(node.target.id, node.value)
@@ -192,13 +199,17 @@ class Scope:
 _CR = lazy_regex(rb"\r\n?")
 
 
-_WALRUS = lazy_regex(rb":=")
-_DECLARATION = lazy_regex(rb"\b(?:global|nonlocal)\b")
+def _places(text: bytes, sought: bytes) -> list[int]:
+    places = []
+    at = text.find(sought)
+    while at >= 0:
+        places.append(at)
+        at = text.find(sought, at + 1)
+    return places
 
 
-def _rows_of(sought: re.Pattern[bytes], text: bytes) -> list[int]:
-    """The rows, from 1, on which something stands."""
-    places = [match.start() for match in sought.finditer(text)]
+def _rows_of(places: Sequence[int], text: bytes) -> list[int]:
+    """The rows, from 1, of places from above."""
     if places and b"\r" in text:
         text = _CR.sub(lambda end: b"\n" if len(end[0]) == 1 else b" \n", text)
     rows: list[int] = []
@@ -234,15 +245,30 @@ def statements(body: Iterable[ast.stmt], *, into_scopes: bool = False) -> Iterat
         stack.extend(reversed(statements_in(node)))
 
 
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+
+
+class _BlockFields(dict[type, "tuple[str, ...]"]):
+    """The fields of a kind of statement that hold others."""
+
+    def __missing__(self, kind: type[ast.stmt]) -> tuple[str, ...]:
+        fields = self[kind] = tuple(name for name in _BLOCKS if name in kind._fields)
+        return fields
+
+
+_BLOCKS_OF = _BlockFields()
+
+
 def statements_in(node: ast.stmt) -> list[ast.stmt]:
     """The statements of which a compound statement consists, in order, without those inside them."""
     inner: list[ast.stmt] = []
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        for child in getattr(node, name, ()):
-            if isinstance(child, ast.stmt):
-                inner.append(child)
-            else:  # an except handler, a case
-                inner.extend(child.body)
+    for name in _BLOCKS_OF[node.__class__]:
+        block = getattr(node, name)
+        if name in ("handlers", "cases"):
+            for part in block:
+                inner += part.body
+        else:
+            inner += block
     return inner
 
 
@@ -274,7 +300,7 @@ def resolve_name(name: str, scope: Scope, depth: int = _DEPTH) -> str | None:
     found: Scope | None = scope
     while found is not None:
         # A class's names are not seen by the functions in it.
-        if name in found.bound and (found is scope or not isinstance(found.node, ast.ClassDef)):
+        if (found is scope or not isinstance(found.node, ast.ClassDef)) and name in found.bound:
             if (name, depth) not in found.meanings:
                 found.meanings[name, depth] = _agreed(name, found, depth)
             return found.meanings[name, depth]
@@ -284,18 +310,28 @@ def resolve_name(name: str, scope: Scope, depth: int = _DEPTH) -> str | None:
     return None
 
 
+def is_bound(name: str, scope: Scope) -> bool:
+    """Whether a scope binds the name, other than by importing everything of a module."""
+    found: Scope | None = scope
+    while found is not None:
+        if (found is scope or not isinstance(found.node, ast.ClassDef)) and name in found.bound:
+            return True
+        found = found.parent
+    return False
+
+
 def _agreed(name: str, scope: Scope, depth: int) -> str | None:
     """What all bindings of a name come to."""
     meanings: set[str | None] = set()
     for binding in scope.bound[name]:
         if isinstance(binding, ast.Constant) and binding.value is None:
             continue  # `except ImportError: torch = None`
-        if isinstance(binding, ast.expr):
+        if isinstance(binding, (ast.Name, ast.Attribute)):
             itself = isinstance(binding, ast.Name) and binding.id == name
             outer = scope.parent if itself else scope
             meanings.add(resolve(binding, outer, depth - 1) if outer is not None else None)
         else:
-            meanings.add(binding)
+            meanings.add(binding if isinstance(binding, str) else None)
     if name == TORCH and None in meanings:
         # `torch = pytest.importorskip("torch")`, `torch, nn = try_import_torch()`
         meanings = (meanings - {None}) or {TORCH}

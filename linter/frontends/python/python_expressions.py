@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,12 +28,15 @@ from ...facts.expressions import (
 )
 from ...guards import PYTHON_MODULES, canonical_name
 from ...lazy_regex import lazy_regex
-from .name_resolution import Comprehension as ComprehensionNode
-from .name_resolution import Scope, resolve_name
+from .name_resolution import ComprehensionNode, Scope, is_bound, resolve_name
 from .parsed_module import Module
+from .syntax_walking import walk
 
 _WORD = lazy_regex(r"[^\W\d]\w*")
 _MODULES = frozenset(module.split(".")[0] for module in PYTHON_MODULES)
+_TORCH_TOO = "abs all any bool compile complex float int max min pow range round sum".split()
+_BUILTINS = frozenset(dir(builtins)).difference(_TORCH_TOO)
+"""Those of Python's own names that torch doesn't have."""
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -102,30 +106,40 @@ _COMPREHENSIONS = {ast.ListComp: "[]", ast.SetComp: "{}", ast.DictComp: "{:}", a
 class PythonExpressionReader:
     """Reads the expressions of one file."""
 
-    lambda_body: Callable[[ast.Lambda, Scope], int | None] | None = None
-    """Where statements are read: makes a body of a lambda, and gives its index."""
+    lambda_body: Callable[[ast.Lambda, Scope, int], int] | None = None
+    """Where statements are read: makes a body of a lambda, whose expression goes so deep, and gives its index."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, *, remembers: bool = False) -> None:
+        """`remembers` if parts of what was read are read again on their own."""
         self._module = module
-        self._known: dict[int, Expression] = {}
+        self._known: dict[int, Expression] | None = {} if remembers else None
         self._cut = False
-        self._names: dict[str, NamePath] = {}
+        self._plain: dict[str, NamePath] = {}
         self._paths: dict[str, NamePath] = {}
-        self._roots: dict[Scope, dict[str, str | None]] = {}
+        self._scope: Scope | None = None
+        self._named: dict[str, NamePath] = {}
+        """The names that the scope which was read last mentions, in full where they stand for torch or something in it;
+        the attributes of such a name are part of it."""
+        self._named_in: dict[Scope, dict[str, NamePath]] = {}
 
     def read(self, node: ast.expr, scope: Scope, depth: int = MAX_DEPTH) -> Expression:
         """The tree of an expression that is in `scope`."""
-        if node.__class__ is ast.Name:
-            return self._named(node, scope, depth)
-        known = self._known.get(id(node))
-        if known is not None:
-            return known
+        kind = node.__class__
+        if kind is ast.Name:
+            return self._name(node, scope)  # type: ignore[arg-type]
+        if kind is ast.Attribute:
+            return self._attribute(node, scope, depth)  # type: ignore[arg-type]
+        read = _READERS.get(kind, _R._other_kind)
         if depth == 0:
             self._cut = True
             return self._other(node)
+        if self._known is None:
+            return read(self, node, scope, depth - 1)
+        known = self._known.get(id(node))
+        if known is not None:
+            return known
         outer, self._cut = self._cut, False
-        read = _READERS.get(node.__class__)
-        found = self._other(node) if read is None else read(self, node, scope, depth - 1)
+        found = read(self, node, scope, depth - 1)
         if not self._cut:
             self._known[id(node)] = found
         self._cut = self._cut or outer
@@ -144,30 +158,51 @@ class PythonExpressionReader:
 
     # -- the kinds of expressions
 
-    def _named(self, node: ast.expr, scope: Scope, depth: int) -> Expression:
-        root: ast.expr = node
-        attributes: list[str] = []
-        while isinstance(root, ast.Attribute):
+    def _name(self, node: ast.Name, scope: Scope) -> NamePath:
+        if node.ctx.__class__ is not ast.Load:
+            return self._plain_name(node.id)
+        if scope is not self._scope:
+            self._scope = scope
+            self._named = self._named_in.setdefault(scope, {})
+        found = self._named.get(node.id)
+        if found is None:
+            found = self._named[node.id] = self._path_of(node.id, scope) or self._plain_name(node.id)
+        return found
+
+    def _plain_name(self, name: str) -> NamePath:
+        found = self._plain.get(name)
+        if found is None:
+            found = self._plain[name] = NamePath((name,), separator=".")
+        return found
+
+    def _path_of(self, name: str, scope: Scope) -> NamePath | None:
+        """What a name stands for where that is torch, or something in it."""
+        resolved = resolve_name(name, scope)
+        if resolved is None or resolved.split(".")[0] not in _MODULES:
+            return None
+        if name in _BUILTINS and not is_bound(name, scope):
+            return None  # `from torch import *` has no `print`
+        return self._path(resolved)
+
+    def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> Expression:
+        attributes = [node.attr]
+        root = node.value
+        while root.__class__ is ast.Attribute:
             attributes.append(root.attr)
             root = root.value
-        if isinstance(root, ast.Name) and root.ctx.__class__ is ast.Load:
-            start = self._root(root.id, scope)
-            if start is not None:
-                return self._path(".".join([start, *attributes[::-1]]) if attributes else start)
-        if isinstance(node, ast.Name):
-            return self._name(node.id)
-        assert isinstance(node, ast.Attribute)
-        return MemberAccess(self.read(node.value, scope, depth), node.attr)
-
-    def _root(self, name: str, scope: Scope) -> str | None:
-        """The dotted name that a name stands for where that is torch, or in it."""
-        roots = self._roots.get(scope)
-        if roots is None:
-            roots = self._roots[scope] = {}
-        if name not in roots:
-            resolved = resolve_name(name, scope)
-            roots[name] = resolved if resolved is not None and resolved.split(".")[0] in _MODULES else None
-        return roots[name]
+        found: Expression
+        if isinstance(root, ast.Name):
+            found = self._name(root, scope)
+            if found is not self._plain.get(root.id):
+                return self._path(".".join((*found.parts, *attributes[::-1])))
+        elif len(attributes) >= depth:
+            self._cut = True
+            return self._other(node)
+        else:
+            found = self.read(root, scope, depth - len(attributes))
+        for attribute in attributes[: -MAX_DEPTH - 1 : -1]:
+            found = MemberAccess(found, attribute)
+        return found
 
     def _path(self, dotted: str) -> NamePath:
         found = self._paths.get(dotted)
@@ -175,14 +210,11 @@ class PythonExpressionReader:
             found = self._paths[dotted] = dotted_path(canonical_name(dotted))
         return found
 
-    def _name(self, name: str) -> NamePath:
-        found = self._names.get(name)
-        if found is None:
-            found = self._names[name] = NamePath((name,), separator=".")
-        return found
-
     def _call(self, node: ast.Call, scope: Scope, depth: int) -> Expression:
-        return CallExpression(self.read(node.func, scope, depth), self.arguments(node, scope, depth))
+        called = self.read(node.func, scope, depth)
+        if node.keywords:
+            return CallExpression(called, self.arguments(node, scope, depth))
+        return CallExpression(called, self._all(node.args, scope, depth))
 
     def _constant(self, node: ast.Constant, scope: Scope, depth: int) -> Expression:
         value = node.value
@@ -191,7 +223,9 @@ class PythonExpressionReader:
         elif value is None:
             return _NOTHING
         elif isinstance(value, (int, float, complex)):
-            kind = LiteralKind.NUMBER
+            span = self._module.span(node)
+            written = self._module.source.text[span.start : min(span.end, span.start + MAX_TEXT)].decode()
+            return LiteralExpression(LiteralKind.NUMBER, written)
         elif isinstance(value, (str, bytes)):
             kind = LiteralKind.STRING
         else:
@@ -247,17 +281,21 @@ class PythonExpressionReader:
 
     def _lambda(self, node: ast.Lambda, scope: Scope, depth: int) -> Expression:
         written = self._written(node)
-        body = self.lambda_body(node, scope) if self.lambda_body is not None else None
+        body = self.lambda_body(node, scope, depth) if self.lambda_body is not None else None
         return LambdaExpression(written, _words(written), body)
 
     def _formatted(self, node: ast.JoinedStr, scope: Scope, depth: int) -> Expression:
         written = self._written(node)
         if all(isinstance(part, ast.Constant) for part in node.values):
             return LiteralExpression(LiteralKind.STRING, written)
-        named = (name.id for name in ast.walk(node) if isinstance(name, ast.Name))
+        named = (name.id for name in walk(node) if isinstance(name, ast.Name))
         return OtherExpression(written, tuple(dict.fromkeys(named)))
 
     # -- operators
+
+    def _binary(self, node: ast.BinOp, scope: Scope, depth: int) -> Expression:
+        left, right = self._operand(node.left, scope, depth), self._operand(node.right, scope, depth)
+        return Operation(_OPERATORS[node.op.__class__], (left, right))
 
     def _compared(self, node: ast.Compare, scope: Scope, depth: int) -> Expression:
         sides = [node.left, *node.comparators][: MAX_WIDTH + 1]
@@ -278,7 +316,7 @@ class PythonExpressionReader:
     def _operand(self, node: ast.expr, scope: Scope, depth: int) -> Expression:
         """An operand, with the brackets that `ast` leaves out."""
         found = self.read(node, scope, depth)
-        if not isinstance(found, Operation):
+        if found.__class__ is not Operation:
             return found
         span, text = self._module.span(node), self._module.source.text
         before, behind = text[max(0, span.start - 40) : span.start], text[span.end : span.end + 40]
@@ -296,6 +334,9 @@ class PythonExpressionReader:
         raw = self._module.source.text[span.start : min(span.end, span.start + 4 * MAX_TEXT)]
         return " ".join(raw.decode("utf-8", "replace").split())[:MAX_TEXT]
 
+    def _other_kind(self, node: ast.expr, scope: Scope, depth: int) -> Expression:
+        return self._other(node)
+
     def _other(self, node: ast.expr) -> Expression:
         written = self._written(node)
         return OtherExpression(written, _words(written))
@@ -303,8 +344,6 @@ class PythonExpressionReader:
 
 _R = PythonExpressionReader
 _READERS: dict[type[ast.AST], Callable[[PythonExpressionReader, Any, Scope, int], Expression]] = {
-    ast.Name: _R._named,
-    ast.Attribute: _R._named,
     ast.Call: _R._call,
     ast.Constant: _R._constant,
     ast.Subscript: _R._subscript,
@@ -318,9 +357,7 @@ _READERS: dict[type[ast.AST], Callable[[PythonExpressionReader, Any, Scope, int]
     ast.Compare: _R._compared,
     ast.Yield: _R._yield,
     **dict.fromkeys(_COMPREHENSIONS, _R._comprehension),
-    ast.BinOp: lambda reader, node, scope, depth: reader._operation(
-        operator_of(node.op), [node.left, node.right], scope, depth
-    ),
+    ast.BinOp: _R._binary,
     ast.BoolOp: lambda reader, node, scope, depth: reader._operation(
         operator_of(node.op), node.values[:MAX_WIDTH], scope, depth
     ),
