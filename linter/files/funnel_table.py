@@ -67,7 +67,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
-    'frontends/python/python_frontend.py': (2449, 3617283957),
+    'frontends/python/python_frontend.py': (2468, 2109630966),
     'rules/gf001_unreadable_file.py': (2440, 1796601887),
     'rules/gf002_unused_suppression.py': (1775, 2581360950),
     'rules/gf101_legacy_guard.py': (6161, 3523332040),

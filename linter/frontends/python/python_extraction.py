@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
 from ... import guards
-from ...facts import Facts
+from ...facts import Facts, Form
 from ...facts.python_model import PythonFacts
+from ...facts.statements import Body
 from ...files.intent_comments import find_intents
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
@@ -18,22 +19,29 @@ from . import module_signs
 from .parsed_module import Module
 from .python_comments import python_comments
 from .python_expressions import PythonExpressionReader
-from .python_focus import is_enough, without_idle_bodies
+from .python_focus import bring_back, is_enough, without_idle_bodies
 from .python_look import may_matter
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
+from .python_reach import Reach
 from .python_reading import ModuleReading
 from .python_statements import BodyReading
 
 
 def extract_python(
-    source: Source, watched: Iterable[str] = (), sought: Sought | None = None, *, with_models: bool = False
+    source: Source,
+    watched: Iterable[str] = (),
+    sought: Sought | None = None,
+    *,
+    with_models: bool = False,
+    with_bodies: Collection[str] = (),
 ) -> Facts | None:
     """The facts of one Python file; None when nothing in it can matter.
 
     `watched` are further names under which other files of the project export guards; `sought` is what the rules look
     for, when that is not what is recorded. With `with_models`, what the file does with models is read even if nothing
-    else in it matters.
+    else in it matters. Functions and classes with the names `with_bodies`, and what belongs to them, are among the
+    bodies whether they have to do with a guard or not.
     """
     watched = tuple(watched)
     sought = sought or recorded("python")
@@ -66,10 +74,8 @@ def extract_python(
         classes=tuple(walk.classes),
         python=python_facts(module, walk, with_models, sought.training),
     )
-    reader = PythonExpressionReader(module)
-    if (walk.uses or with_models) and not source.path.endswith(".pyi"):
-        functions: dict[ast.stmt, int] = {node: index for index, node in enumerate(walk.nodes)}
-        facts = replace(facts, bodies=(BodyReading(module, reader, functions).read(),))
+    reader = PythonExpressionReader(module, remembers=whole)
+    facts = replace(facts, bodies=_bodies(module, walk, reader, with_bodies))
     if whole:
         facts = read_program(facts, module, walk.nodes, reader)
     if legacy:
@@ -87,6 +93,23 @@ def _read(
     walk = ModuleReading(module, everything=whole)
     walk.read()
     return module, walk
+
+
+def _bodies(
+    module: Module, walk: ModuleReading, reader: PythonExpressionReader, names: Collection[str]
+) -> tuple[Body, ...]:
+    """The module's body, if guards stand in it or if it is asked for some of it."""
+    text = module.source.text
+    guards = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
+    asked = [name for name in names if any(f"{word} {name}".encode() in text for word in ("def", "class"))]
+    if not (guards or asked) or module.source.path.endswith(".pyi"):
+        return ()
+    reach = Reach(module, guards, asked)
+    if not reach:
+        return ()
+    bring_back(text, module.tree, reach.functions())
+    functions: dict[ast.stmt, int] = {node: index for index, node in enumerate(walk.nodes)}
+    return (BodyReading(module, reader, functions, reach).read(),)
 
 
 def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:

@@ -12,13 +12,15 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 
 from ...facts import Form, Span
 from ...facts.python_model import Kind, PythonUse
 from ...lazy_regex import lazy_regex
+from .name_resolution import statements
 from .python_look import name_places
+from .python_parsing import parse_or_none
 
 FOCUS_FROM = 20_000
 """From so many bytes on, leaving bodies out costs less than parsing them."""
@@ -54,11 +56,28 @@ def without_idle_bodies(text: bytes, words: Collection[str]) -> str | None:
     return b"".join((*parts, text[done:])).decode("utf-8") if parts else None
 
 
-def is_left_out(node: ast.stmt) -> bool:
-    """Whether a function's body is no longer there, or does nothing."""
-    body: list[ast.stmt] = getattr(node, "body", [])
-    only = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
-    return isinstance(only, ast.Tuple) and not only.elts
+def bring_back(text: bytes, tree: ast.Module, functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef]) -> None:
+    """Give functions of a tree their bodies again where these were left out."""
+    wanted = {node.lineno: node for node in functions if _is_left_out(node)}
+    if not wanted:
+        return
+    rows = text.split(b"\n")
+    kept: list[bytes] = [b""] * len(rows)
+    for top in tree.body:
+        for node in top.body if isinstance(top, ast.ClassDef) else [top]:
+            if wanted.get(node.lineno) is node:
+                kept[node.lineno - 1 : node.end_lineno] = rows[node.lineno - 1 : node.end_lineno]
+                if node is not top:
+                    kept[top.lineno - 1] = b"if 1:"
+    parsed = parse_or_none(b"\n".join(kept).decode("utf-8"))
+    for node in statements(parsed.body) if parsed is not None else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            wanted[node.lineno].body = node.body
+
+
+def _is_left_out(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    only = node.body[0].value if isinstance(node.body[0], ast.Expr) else None
+    return len(node.body) == 1 and isinstance(only, ast.Tuple) and not only.elts
 
 
 def is_enough(uses: Collection[PythonUse]) -> bool:

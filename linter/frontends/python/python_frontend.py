@@ -23,7 +23,7 @@ def _extract_named(
 ) -> Facts | None:
     from .python_extraction import extract_python
 
-    return extract_python(source, watched, sought, with_models=True)
+    return extract_python(source, watched, sought, with_models=True, with_bodies=named)
 
 
 def _may_fill(text: bytes) -> bool:

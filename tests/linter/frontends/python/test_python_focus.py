@@ -158,7 +158,7 @@ def _known(source: Source) -> list[str] | None:
     facts: Facts | None = python_extraction.extract_python(source)
     if facts is None:
         return None
-    return [repr(getattr(facts, name)) for name in facts.__struct_fields__ if name != "bodies"]
+    return [repr(getattr(facts, name)) for name in facts.__struct_fields__]
 
 
 def _known_whole(source: Source, monkeypatch: pytest.MonkeyPatch) -> list[str] | None:
