@@ -1,4 +1,4 @@
-"""Expressions and types as small trees, in the language's own spelling.
+"""Expressions and types as small trees, in the language's own spelling. Long because a node can hold any other.
 
 Both front ends build them. A tree is bounded in depth and width: what lies beyond is an `OtherExpression`, whose text
 is cut and meant for display only. Trees hold no places, so equal parts of a file are one object.

@@ -128,7 +128,8 @@ class Define(StatementNode, frozen=True):
 
 
 class Import(StatementNode, frozen=True):
-    """Python's: `name` is bound to what `dotted` names (`.util.helper` of a relative import, with its dots)."""
+    """Python's: `name` is bound to what `dotted` names (`.util.helper` of a relative import, with its dots). After
+    `import a.b` it is `a` that is bound."""
 
     name: str
     """`*` for all names of a module."""

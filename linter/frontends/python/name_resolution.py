@@ -20,8 +20,8 @@ TORCH = "torch"
 Binding = str | ast.expr | None
 """A dotted name that was imported, an expression that was assigned, or something that is neither."""
 
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-ScopeNode = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | Comprehension
+ComprehensionNode = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+ScopeNode = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ComprehensionNode
 """What binds names of its own."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -308,6 +308,16 @@ def resolve_name(name: str, scope: Scope, depth: int = _DEPTH) -> str | None:
             return _unbound(name, found)
         found = found.parent
     return None
+
+
+def is_bound(name: str, scope: Scope) -> bool:
+    """Whether a scope binds the name, other than by importing everything of a module."""
+    found: Scope | None = scope
+    while found is not None:
+        if (found is scope or not isinstance(found.node, ast.ClassDef)) and name in found.bound:
+            return True
+        found = found.parent
+    return False
 
 
 def _agreed(name: str, scope: Scope, depth: int) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,12 +28,15 @@ from ...facts.expressions import (
 )
 from ...guards import PYTHON_MODULES, canonical_name
 from ...lazy_regex import lazy_regex
-from .name_resolution import Comprehension as ComprehensionNode
-from .name_resolution import Scope, resolve_name
+from .name_resolution import ComprehensionNode, Scope, is_bound, resolve_name
 from .parsed_module import Module
+from .syntax_walking import walk
 
 _WORD = lazy_regex(r"[^\W\d]\w*")
 _MODULES = frozenset(module.split(".")[0] for module in PYTHON_MODULES)
+_TORCH_TOO = "abs all any bool compile complex float int max min pow range round sum".split()
+_BUILTINS = frozenset(dir(builtins)).difference(_TORCH_TOO)
+"""Those of Python's own names that torch doesn't have."""
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -102,8 +106,8 @@ _COMPREHENSIONS = {ast.ListComp: "[]", ast.SetComp: "{}", ast.DictComp: "{:}", a
 class PythonExpressionReader:
     """Reads the expressions of one file."""
 
-    lambda_body: Callable[[ast.Lambda, Scope], int | None] | None = None
-    """Where statements are read: makes a body of a lambda, and gives its index."""
+    lambda_body: Callable[[ast.Lambda, Scope, int], int] | None = None
+    """Where statements are read: makes a body of a lambda, whose expression goes so deep, and gives its index."""
 
     def __init__(self, module: Module, *, remembers: bool = False) -> None:
         """`remembers` if parts of what was read are read again on their own."""
@@ -174,7 +178,11 @@ class PythonExpressionReader:
     def _path_of(self, name: str, scope: Scope) -> NamePath | None:
         """What a name stands for where that is torch, or something in it."""
         resolved = resolve_name(name, scope)
-        return self._path(resolved) if resolved is not None and resolved.split(".")[0] in _MODULES else None
+        if resolved is None or resolved.split(".")[0] not in _MODULES:
+            return None
+        if name in _BUILTINS and not is_bound(name, scope):
+            return None  # `from torch import *` has no `print`
+        return self._path(resolved)
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> Expression:
         attributes = [node.attr]
@@ -273,14 +281,14 @@ class PythonExpressionReader:
 
     def _lambda(self, node: ast.Lambda, scope: Scope, depth: int) -> Expression:
         written = self._written(node)
-        body = self.lambda_body(node, scope) if self.lambda_body is not None else None
+        body = self.lambda_body(node, scope, depth) if self.lambda_body is not None else None
         return LambdaExpression(written, _words(written), body)
 
     def _formatted(self, node: ast.JoinedStr, scope: Scope, depth: int) -> Expression:
         written = self._written(node)
         if all(isinstance(part, ast.Constant) for part in node.values):
             return LiteralExpression(LiteralKind.STRING, written)
-        named = (name.id for name in ast.walk(node) if isinstance(name, ast.Name))
+        named = (name.id for name in walk(node) if isinstance(name, ast.Name))
         return OtherExpression(written, tuple(dict.fromkeys(named)))
 
     # -- operators

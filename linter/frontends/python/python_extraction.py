@@ -20,7 +20,7 @@ from .parsed_module import Module
 from .python_comments import python_comments
 from .python_expressions import PythonExpressionReader
 from .python_focus import bring_back, is_enough, without_idle_bodies
-from .python_look import may_matter, starts_threads
+from .python_look import may_matter
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
 from .python_reach import Reach
@@ -49,8 +49,7 @@ def extract_python(
         return None
     legacy = guards.LEGACY_API.encode() in source.text
     whole = legacy or bool(watched) or any(text in source.text for text in sought.texts)
-    # What a thread runs may stand in a function without a guard.
-    reading = None if whole or with_models or starts_threads(source.text) else _read_in_part(source)
+    reading = None if whole or with_models else _read_in_part(source)
     text = source.text.decode("utf-8")
     if reading is None:
         tree = parse_python(text)
@@ -100,13 +99,15 @@ def _bodies(
     module: Module, walk: ModuleReading, reader: PythonExpressionReader, names: Collection[str]
 ) -> tuple[Body, ...]:
     """The module's body, if guards stand in it or if it is asked for some of it."""
+    text = module.source.text
     guards = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
-    if not (guards or names) or module.source.path.endswith(".pyi"):
+    asked = [name for name in names if any(f"{word} {name}".encode() in text for word in ("def", "class"))]
+    if not (guards or asked) or module.source.path.endswith(".pyi"):
         return ()
-    reach = Reach(module, guards, names)
+    reach = Reach(module, guards, asked)
     if not reach:
         return ()
-    bring_back(module.source.text, module.tree, reach.functions())
+    bring_back(text, module.tree, reach.functions())
     functions: dict[ast.stmt, int] = {node: index for index, node in enumerate(walk.nodes)}
     return (BodyReading(module, reader, functions, reach).read(),)
 

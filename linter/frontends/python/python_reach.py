@@ -17,7 +17,7 @@ from .name_resolution import is_definition, statements
 from .parsed_module import Module
 from .python_look import name_places
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") | frozenset(range(0x80, 0x100))
 _TO_WORDS = bytes(byte if byte in _WORD else ord(" ") for byte in range(0x100))
 _CONSTRUCTOR = "__init__"
@@ -32,7 +32,7 @@ class _Unit:
 
     __slots__ = ("class_", "names", "node", "parts", "span")
 
-    def __init__(self, node: FunctionNode | None, span: Span, names: tuple[str, ...], class_: int | None) -> None:
+    def __init__(self, node: _FunctionNode | None, span: Span, names: tuple[str, ...], class_: int | None) -> None:
         self.node = node
         self.span = span
         """Decorators included."""
@@ -76,7 +76,7 @@ class Reach:
         units = self._of_node.get(node)
         return units is None or any(unit in self._reached for unit in units)
 
-    def functions(self) -> Iterator[FunctionNode]:
+    def functions(self) -> Iterator[_FunctionNode]:
         """The functions outside of others that are reached, as they stand in the file."""
         for unit in self._units:
             if unit.node is not None and unit in self._reached:
@@ -100,12 +100,14 @@ class Reach:
                 self._add_class(node, apart[-1], class_, names)
         return list(_between(span, apart))
 
-    def _add_function(self, node: FunctionNode, span: Span, class_: int | None, names: tuple[str, ...]) -> None:
+    def _add_function(self, node: _FunctionNode, span: Span, class_: int | None, names: tuple[str, ...]) -> None:
         # Special methods are called by no name; nobody calls a test, and tests share no object.
         is_special = class_ is not None and node.name.startswith("__")
         is_test = class_ is not None and node.name.startswith("test")
         called = ((node.name,) if not is_special else ()) + (names if not is_test else ())
         unit = _Unit(node, span, called, class_)
+        name = self._name_in(node)
+        unit.parts = (Span(span.start, name.start), Span(name.end, span.end))
         self._units.append(unit)
         self._of_node[node] = (unit,)
         if class_ is not None and not is_test:
@@ -122,8 +124,17 @@ class Reach:
         first = len(self._units)
         self._units.append(unit)
         self._classes[class_].append(unit)
-        unit.parts = self._collect(node.body, span, class_, (*names, node.name))
+        name = self._name_in(node)
+        inside = self._collect(node.body, Span(name.end, span.end), class_, (*names, node.name))
+        unit.parts = (Span(span.start, name.start), *inside)
         self._of_node[node] = self._units[first:]
+
+    def _name_in(self, node: _FunctionNode | ast.ClassDef) -> Span:
+        """The name in a definition: no mention of it."""
+        text, word = self._module.source.text, b"class" if isinstance(node, ast.ClassDef) else b"def"
+        behind = text.find(word, self._module.span(node).start) + len(word)
+        start = text.find(node.name.encode(), behind)
+        return Span(start, start + len(node.name.encode())) if start >= 0 else Span(behind, behind)
 
     # -- what is reached
 

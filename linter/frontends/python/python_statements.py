@@ -17,11 +17,7 @@ from ...facts.expressions import (
     Bracketed,
     CallExpression,
     Expression,
-    LiteralExpression,
-    LiteralKind,
-    NamePath,
     Operation,
-    OtherExpression,
     TypeName,
 )
 from ...facts.statements import (
@@ -45,11 +41,12 @@ from ...facts.statements import (
     Statement,
     Try,
 )
-from ...lazy_regex import lazy_regex
-from .name_resolution import TRY_STATEMENTS, Scope, resolve, statements
+from .name_resolution import TRY_STATEMENTS, Scope, is_bound, resolve, statements
 from .parsed_module import Module
 from .pauses import run_by
 from .python_expressions import PythonExpressionReader, operator_of
+from .python_headers import case_header, definition_header, parts_of, statement_header
+from .python_patterns import SUBJECT, PatternReading, captured, variable
 from .tensor_values import walk_own
 
 MAX_STATEMENTS = 5000
@@ -57,16 +54,13 @@ MAX_STATEMENTS = 5000
 MAX_NESTING = 100
 """How many statements stand in each other: Python itself gives up at 100 levels of indentation, but not of `elif`."""
 MAX_INNER = 16
-"""How many bodies stand in each other."""
-SUBJECT = "<subject>"
-"""The name under which `match` keeps a subject that isn't one: no variable is called so."""
+"""How many functions and classes stand in each other."""
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = _FunctionNode | ast.ClassDef
-_HEADER_END = lazy_regex(rb"(?:[\s()\[\],*/\\]|#[^\r\n]*)*:")
-_NAMED = lazy_regex(rb"(?:async\s+)?(?:def|class)[\s\\]+[\w\x80-\xff]+")
 _NEVER_RETURN = frozenset({"sys.exit", "os._exit", "os.abort"})
 _EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+"""What these are called, and Python's own names."""
 
 
 class _Frame:
@@ -99,7 +93,9 @@ class BodyReading:
         self._functions = functions
         self._reaches = reaches
         self._frames: list[_Frame] = []
+        self._patterns = PatternReading(module, reader)
         self._asks_for_checkers = b"TYPE_CHECKING" in module.source.text
+        self._renames_exit = b"exit as " in module.source.text
 
     def read(self) -> Body:
         """The module's body."""
@@ -126,7 +122,7 @@ class BodyReading:
         """A function or class, whose body is added to those inside the one that is being read."""
         frame = self._frames[-1]
         span = Span(self._module.start_of(node), self._module.span(node).end)
-        header = self._header_of_definition(node)
+        header = definition_header(self._module, node)
         qualified = (*frame.qualified, node.name)
         kind = BodyKind.CLASS if isinstance(node, ast.ClassDef) else BodyKind.FUNCTION
         body = Body(kind, node.name, qualified, span, header, (), function=self._functions.get(node), is_read=False)
@@ -145,7 +141,7 @@ class BodyReading:
         if isinstance(node, ast.ClassDef):
             bases = self._all(node.bases)
         else:
-            parameters = tuple(self._parameters(node.args))
+            parameters = tuple(self._parameters(node.args, self._frames[-1].scope))
             returns = self._expression(node.returns) if node.returns is not None else None
         inside = self._enter(self._frames[-1].scope.inside(node), body.qualified)
         read = self._block(node.body, 0)
@@ -163,14 +159,12 @@ class BodyReading:
             is_read=inside.is_read,
         )
 
-    def _lambda(self, node: ast.Lambda, scope: Scope) -> int | None:
-        if len(self._frames) > MAX_INNER:
-            return None
+    def _lambda(self, node: ast.Lambda, scope: Scope, depth: int) -> int:
+        """The index of a lambda's body, whose expression goes `depth` deep."""
         frame = self._frames[-1]
-        parameters = tuple(self._parameters(node.args))
+        parameters = tuple(self._parameters(node.args, scope))
         inside = self._enter(scope.inside(node), frame.qualified)
-        span = self._module.span(node.body)
-        returned = Return(span, self._expression(node.body))
+        returned = Return(self._module.span(node.body), self._reader.read(node.body, inside.scope, depth))
         self._frames.pop()
         frame.inner.append(
             Body(
@@ -178,7 +172,7 @@ class BodyReading:
                 "",
                 frame.qualified,
                 self._module.span(node),
-                self._header(node, *_parts_of(node.args)),
+                statement_header(self._module, node, *parts_of(node.args)),
                 (returned,),
                 tuple(inside.inner),
                 parameters=parameters,
@@ -199,50 +193,23 @@ class BodyReading:
             for child in walk_own(part)
         )
 
-    def _parameters(self, given: ast.arguments) -> Iterator[BodyParameter]:
+    def _parameters(self, given: ast.arguments, scope: Scope) -> Iterator[BodyParameter]:
         by_position = [*given.posonlyargs, *given.args]
         defaults: list[ast.expr | None] = [None] * (len(by_position) - len(given.defaults))
-        for index, (parameter, default) in enumerate(zip(by_position, [*defaults, *given.defaults], strict=True)):
-            yield self._parameter(parameter, default, "/" if index < len(given.posonlyargs) else "")
+        named = zip(by_position, [*defaults, *given.defaults], strict=True)
+        for index, (parameter, default) in enumerate(named):
+            yield self._parameter(parameter, default, "/" if index < len(given.posonlyargs) else "", scope)
         if given.vararg is not None:
-            yield self._parameter(given.vararg, None, "*")
+            yield self._parameter(given.vararg, None, "*", scope)
         for parameter, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-            yield self._parameter(parameter, default, "=")
+            yield self._parameter(parameter, default, "=", scope)
         if given.kwarg is not None:
-            yield self._parameter(given.kwarg, None, "**")
+            yield self._parameter(given.kwarg, None, "**", scope)
 
-    def _parameter(self, node: ast.arg, default: ast.expr | None, mark: str) -> BodyParameter:
-        annotation = self._expression(node.annotation) if node.annotation is not None else None
-        return BodyParameter(node.arg, annotation, self._expression(default) if default is not None else None, mark)
-
-    # -- places
-
-    def _header(self, node: ast.stmt | ast.Lambda, *parts: ast.AST | None) -> Span:
-        """From a statement's start to the colon behind the last of what stands in front of its block."""
-        start = self._module.span(node).start
-        end = max((self._module.span(part).end for part in parts if part is not None), default=start)
-        if end == start:
-            end += len("lambda") if isinstance(node, ast.Lambda) else len("try")
-        colon = _HEADER_END.match(self._module.source.text, end)
-        return Span(start, colon.end() if colon is not None else end)
-
-    def _header_of_definition(self, node: _Definition) -> Span:
-        start = self._module.span(node).start
-        text = self._module.source.text
-        shown = text[start : self._module.start_of(node.body[0])].rstrip()
-        if shown.endswith(b":") and b"#" not in shown:
-            return Span(start, start + len(shown))
-        parts: list[ast.AST] = [*getattr(node, "type_params", ())]
-        if isinstance(node, ast.ClassDef):
-            parts += (*node.bases, *(keyword.value for keyword in node.keywords))
-        else:
-            parts += _parts_of(node.args)
-            parts += [node.returns] if node.returns is not None else []
-        name = _NAMED.match(text, start)
-        ends = [self._module.span(part).end for part in parts]
-        end = max(ends, default=name.end() if name is not None else start)
-        colon = _HEADER_END.match(text, end)
-        return Span(start, colon.end() if colon is not None else end)
+    def _parameter(self, node: ast.arg, default: ast.expr | None, mark: str, scope: Scope) -> BodyParameter:
+        annotation = self._reader.read(node.annotation, scope) if node.annotation is not None else None
+        value = self._reader.read(default, scope) if default is not None else None
+        return BodyParameter(node.arg, annotation, value, mark)
 
     # -- statements
 
@@ -300,15 +267,12 @@ class BodyReading:
 
     def _never_returns(self, called: ast.expr) -> bool:
         name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        if name not in _EXITS:
+        if name not in _EXITS and not self._renames_exit:
             return False
-        scope: Scope | None = self._frames[-1].scope
-        resolved = resolve(called, self._frames[-1].scope)
-        if resolved is not None or isinstance(called, ast.Attribute):
-            return resolved in _NEVER_RETURN
-        while scope is not None and name not in scope.bound:
-            scope = scope.parent
-        return scope is None
+        scope = self._frames[-1].scope
+        if name in _EXITS and isinstance(called, ast.Name) and not is_bound(name, scope):
+            return True
+        return resolve(called, scope) in _NEVER_RETURN
 
     def _if(self, node: ast.If, depth: int) -> list[Statement]:
         arms: list[tuple[ast.If, Expression, tuple[Statement, ...]]] = []
@@ -333,20 +297,20 @@ class BodyReading:
             last = self._block(current.orelse, depth + len(arms))
             break
         for arm, condition, then in reversed(arms):
-            last = (If(self._header(arm, arm.test), condition, then, last),)
+            last = (If(statement_header(self._module, arm, arm.test), condition, then, last),)
         return [*last]
 
     def _for(self, node: ast.For | ast.AsyncFor, depth: int) -> list[Statement]:
         iterable = self._awaited(node.iter, isinstance(node, ast.AsyncFor))
         target = self._expression(node.target)
         block, otherwise = self._block(node.body, depth + 1), self._block(node.orelse, depth + 1)
-        return [Loop(self._header(node, node.iter), target, iterable, None, block, otherwise)]
+        return [Loop(statement_header(self._module, node, node.iter), target, iterable, None, block, otherwise)]
 
     def _while(self, node: ast.While, depth: int) -> list[Statement]:
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         condition = None if endless else self._expression(node.test)
         block, otherwise = self._block(node.body, depth + 1), self._block(node.orelse, depth + 1)
-        return [Loop(self._header(node, node.test), None, None, condition, block, otherwise)]
+        return [Loop(statement_header(self._module, node, node.test), None, None, condition, block, otherwise)]
 
     def _awaited(self, node: ast.expr, is_async: bool) -> Expression:
         read = self._expression(node)
@@ -374,7 +338,7 @@ class BodyReading:
             for handler in node.handlers
         )
         otherwise, finally_ = self._block(node.orelse, depth + 1), self._block(node.finalbody, depth + 1)
-        return [Try(self._header(node), block, handlers, otherwise, finally_)]
+        return [Try(statement_header(self._module, node), block, handlers, otherwise, finally_)]
 
     def _return(self, node: ast.Return, depth: int) -> list[Statement]:
         return [Return(self._module.span(node), self._expression(node.value) if node.value is not None else None)]
@@ -385,7 +349,7 @@ class BodyReading:
     def _assert(self, node: ast.Assert, depth: int) -> list[Statement]:
         span = self._module.span(node)
         message = (self._expression(node.msg),) if node.msg is not None else ()
-        raised = Raise(span, CallExpression(NamePath(("AssertionError",), separator="."), message))
+        raised = Raise(span, CallExpression(variable("AssertionError"), message))
         return [If(span, _negated(self._expression(node.test)), (raised,))]
 
     def _leave(self, node: ast.Break | ast.Continue, depth: int) -> list[Statement]:
@@ -418,8 +382,8 @@ class BodyReading:
         subject = self._expression(node.subject)
         before: list[Statement] = []
         if not isinstance(node.subject, (ast.Name, ast.Attribute, ast.Constant)):
-            before.append(Assign(self._module.span(node.subject), (_name(SUBJECT),), subject))
-            subject = _name(SUBJECT)
+            before.append(Assign(self._module.span(node.subject), (variable(SUBJECT),), subject))
+            subject = variable(SUBJECT)
         frame = self._frames[-1]
         arms: list[tuple[Span, list[Statement], Expression | None, tuple[Statement, ...]]] = []
         for case in node.cases:
@@ -428,10 +392,10 @@ class BodyReading:
                 frame.is_read = False
                 break
             frame.kept += 1
-            span = self._case_header(case)
-            condition = self._pattern(case.pattern, subject)
+            span = case_header(self._module, case)
+            condition = self._patterns.condition(case.pattern, subject, frame.scope)
             bound: list[Statement] = [
-                Assign(span, (target,), value) for target, value in self._captured(case.pattern, subject)
+                Assign(span, (target,), value) for target, value in captured(case.pattern, subject)
             ]
             first: list[Statement] = []
             if case.guard is not None:
@@ -448,74 +412,9 @@ class BodyReading:
             last = (*first, If(span, condition, then, last)) if condition is not None else (*first, *then)
         return [*before, *last]
 
-    def _case_header(self, case: ast.match_case) -> Span:
-        text = self._module.source.text
-        pattern = self._module.span(case.pattern)
-        start = text.rfind(b"case", 0, pattern.start)
-        end = self._module.span(case.guard).end if case.guard is not None else pattern.end
-        colon = _HEADER_END.match(text, end)
-        return Span(start, colon.end() if colon is not None else end)
-
-    def _pattern(self, pattern: ast.pattern, subject: Expression) -> Expression | None:
-        """When a subject matches; None where it always does."""
-        if isinstance(pattern, ast.MatchAs):
-            return None if pattern.pattern is None else self._pattern(pattern.pattern, subject)
-        if isinstance(pattern, ast.MatchValue):
-            return Operation("==", (subject, self._expression(pattern.value)))
-        if isinstance(pattern, ast.MatchSingleton):
-            kind = LiteralKind.NONE if pattern.value is None else LiteralKind.BOOL
-            return Operation("is", (subject, LiteralExpression(kind, str(pattern.value))))
-        if isinstance(pattern, ast.MatchClass) and not pattern.patterns and not pattern.kwd_patterns:
-            return CallExpression(_name("isinstance"), (subject, self._expression(pattern.cls)))
-        if isinstance(pattern, ast.MatchOr):
-            either = [self._pattern(one, subject) for one in pattern.patterns]
-            known = tuple(one for one in either if one is not None)
-            return Operation("or", known) if len(known) == len(either) else None
-        written = " ".join(self._module.written(pattern).split())[:200]
-        named = tuple(node.id for node in ast.walk(pattern) if isinstance(node, ast.Name))
-        return Operation("==", (subject, OtherExpression(written, named)))
-
-    def _captured(self, pattern: ast.pattern, subject: Expression) -> Iterator[tuple[Expression, Expression]]:
-        """What a pattern binds: (target, value)."""
-        if isinstance(pattern, ast.MatchAs):
-            if pattern.pattern is not None:
-                yield from self._captured(pattern.pattern, subject)
-            if pattern.name is not None:
-                yield _name(pattern.name), subject
-            return
-        if isinstance(pattern, ast.MatchSequence):
-            names = [_captured_name(one) for one in pattern.patterns]
-            if names and all(name is not None for name in names):
-                yield Bracketed(tuple(name for name in names if name is not None)), subject
-                return
-        written = OtherExpression(str(subject), subject.words)
-        for node in ast.walk(pattern):
-            name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
-            if isinstance(name, str):
-                yield _name(name), written
-
-
-def _name(name: str) -> NamePath:
-    return NamePath((name,), separator=".")
-
-
-def _captured_name(pattern: ast.pattern) -> Expression | None:
-    """`a`, `_` or `*a` as a target; None for what matches not everything."""
-    if isinstance(pattern, ast.MatchStar):
-        return Operation("*", (_name(pattern.name or "_"),))
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
-        return _name(pattern.name or "_")
-    return None
-
 
 def _negated(condition: Expression) -> Expression:
     return Operation("not", (Bracketed((condition,)) if isinstance(condition, Operation) else condition,))
-
-
-def _parts_of(given: ast.arguments) -> list[ast.AST]:
-    """What has a place among parameters."""
-    named = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
-    return [one for one in (*named, *given.defaults, *given.kw_defaults) if one is not None]
 
 
 def _is_for_checkers(test: ast.expr) -> bool | None:
