@@ -73,9 +73,8 @@ def reaching_guards(program: Program, only: Set[str] = frozenset()) -> set[int]:
     return found
 
 
-_ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, guards_with(Effect.GRAD_MODE)))
-    {*GuardNames(PYTHON, guards_with(Effect.GRAD_MODE)), *GuardNames(CPP, guards_with(Effect.GRAD_MODE))}
-)
+_SWITCHES = guards_with(Effect.GRAD_MODE)
+_ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, _SWITCHES))
 _ASKING = frozenset(
     "backward manual_backward grad requires_grad_ Thread Timer ThreadPoolExecutor Executor submit map run_in_executor "
     "to_thread run_in_threadpool start_new_thread ThreadPool thread async jthread training_step compute_loss".split()
