@@ -1,9 +1,11 @@
 """GF501 inference-escape: a tensor made under inference mode is later used in a way that inference tensors don't allow.
 
-What it flags: in one function, a tensor that is made inside `with torch.inference_mode():` and, after the block,
-modified in place, made to require gradients, or used in a loss that is differentiated. The block may also be that of an
-`ExitStack` behind `enter_context(torch.inference_mode())`, or of a context manager of the project's own, in any file,
-that enters inference mode; what such a one makes and hands out (`as features`) counts as well.
+What it flags: a tensor that is made under `torch.inference_mode()` and is outside the mode modified in place (also by
+`out=`, an index, through a view), made to require gradients (also by `nn.Parameter`), saved for backward, or given to a
+parameter as its data. guardfix runs the program's functions on abstract tensors and follows them through calls,
+decorators, context managers, `ExitStack`, attributes, lists, dicts and closures; the finding lists the steps. What is
+differentiated is what `backward` is called on, and the loss that a `training_step` or `compute_loss` returns. One
+thing is presumed and said: that a model which runs under the mode returns new tensors.
 
 Why it is bad: such a tensor stays an inference tensor for good. Outside inference mode PyTorch raises `Inplace
 update to inference tensor outside InferenceMode is not allowed` (after it has changed the data), `Setting
@@ -21,9 +23,10 @@ Use instead: `torch.no_grad()` for tensors that are used in training later, or `
 
 Fix: display only. Both solutions have a cost, and which one is right depends on what else the block does.
 
-Not flagged: tensors that are reassigned or cloned after the block, results of `.item()`, `.tolist()` and
-`.numpy()`, views of tensors from outside the block, `inference_mode(flag)`; tests that expect the error (`with
-pytest.raises(…):`); context managers that enter it under a condition.
+Not flagged: tensors that are reassigned or cloned after the block, or made under an inner `inference_mode(False)`;
+results of `.item()`, `.tolist()` and `.numpy()`; views of tensors from outside the block; code that asks
+`is_inference()`; modes that a flag or a condition decides, and what happens only if several conditions come together;
+`try` blocks that catch RuntimeError, and tests that expect the error (`with pytest.raises(…):`).
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode); RFC-0011.
 """

@@ -1,11 +1,13 @@
-"""GF502 inference-backward: gradients are computed, or an optimizer steps, under inference mode.
+"""GF502 inference-backward: gradients are asked for where none were recorded, or an optimizer steps in inference mode.
 
-What it flags: `.backward()`, `torch.autograd.grad`, `torch.autograd.backward` or an optimizer's `.step()` inside a
-`with torch.inference_mode():` block or a function decorated with it.
+What it flags: `.backward()`, `torch.autograd.grad` or `torch.autograd.backward` of what was computed under
+`torch.inference_mode()`, `no_grad()` or `set_grad_enabled(False)`, wherever that stands: around the code, above the
+function, in a caller, in the generator that a loop steps. Under inference mode also the gradients of a graph from
+outside, and an optimizer's `.step()`. The finding lists the steps.
 
-Why it is bad: nothing computed under inference mode records a gradient, so `backward` raises `element 0 of tensors
-does not require grad and does not have a grad_fn`. A graph built earlier can be differentiated, but the new `.grad`
-is an inference tensor, and so is the state that an optimizer creates: the next step outside raises.
+Why it is bad: nothing computed under these guards is recorded, so `backward` raises `element 0 of tensors does not
+require grad and does not have a grad_fn`. A graph built earlier can be differentiated, but under inference mode the new
+`.grad` is an inference tensor, and so is the state that an optimizer creates: the next step outside raises.
 
 Example:
 
@@ -19,8 +21,9 @@ Use instead: no guard around training code.
 
 Fix: none.
 
-Not flagged: code inside `torch.inference_mode(False)` or `inference_mode(flag)`; functions that are defined but not
-run inside the block; schedulers; tests that expect the error (`with pytest.raises(…):`).
+Not flagged: code inside `torch.enable_grad()`, `inference_mode(False)` or `inference_mode(flag)`; the `backward()` of
+a graph from outside under `no_grad`, which is right; functions that are defined but not run inside the block;
+schedulers; tests that expect the error (`with pytest.raises(…):`).
 
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """

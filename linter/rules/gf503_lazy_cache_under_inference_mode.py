@@ -1,7 +1,8 @@
 """GF503 lazy-cache-under-inference-mode: an attribute is filled with an inference tensor and also used in training.
 
-What it flags: `if self.x is None: self.x = <new tensor>` that runs under inference mode (in a decorated method, in
-a `with` block, or in a method called from there) when another method reads `self.x` in normal mode. Also one that
+What it flags: an attribute that a condition fills with a new tensor (`if self.x is None:`, `if n > self.seen:`, `if not
+hasattr(self, "x")`) where that runs under inference mode (in a decorated method, in a `with` block, or in a method
+called from there), when it is then used where autograd records and would save it. Also one that
 `forward`, or a method that it calls, fills, if the model is run both under inference mode and to train: by other
 classes and functions, in this file or in others, that build the model, are given it, or hold it as a part of theirs.
 

@@ -1,7 +1,9 @@
 """GF506 inference-escape: a tensor made under `InferenceMode` is modified after its scope.
 
-What it flags: a variable that is declared above an `InferenceMode` scope, gets a new tensor inside it, and below
-the scope, in the same function, is modified in place, given `requires_grad`, or saved for backward.
+What it flags: a tensor that is made under `InferenceMode` and is outside the mode modified in place (also by an `_out`
+function, an index, through a view), given `requires_grad`, saved for backward, or given to a parameter by `set_data`.
+guardfix runs the functions on abstract tensors and follows them through calls, lambdas, structs and members; the
+finding lists the steps.
 
 Why it is bad: the tensor stays an inference tensor for good. Outside the mode it has no version counter, and each
 of these raises an error: "Inplace update to inference tensor outside InferenceMode is not allowed" (the data is
@@ -26,10 +28,9 @@ Fix: display only. You have to choose between making a copy and moving the work 
 
 Not flagged: a variable that gets another value in between; code that can't be reached from the end of the scope:
 the other branch, code after a `return`, and, if the scope is conditional, work under a different condition; results
-of `clone()`, `detach()` or an op; lists, numbers and other libraries' types; functions that check `is_inference()`;
+of `clone()`, `detach()` or an op; lists, numbers and other libraries' types; code that asks `is_inference()`;
 views and aliases of ordinary tensors; work under a second `InferenceMode`; `InferenceMode` with `false` or a
-run-time flag; results that leave through a return value (the fix of GF101 checks those); calls that a test expects
-to throw.
+run-time flag; calls that a test expects to throw.
 
 When not to use it: always use it: what is flagged raises an error whenever it is reached. If the scope is
 conditional, the error is as well.

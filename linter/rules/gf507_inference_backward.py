@@ -1,6 +1,8 @@
-"""GF507 inference-backward: gradients are computed under `InferenceMode`, where nothing is recorded.
+"""GF507 inference-backward: gradients are asked for of what was computed where nothing is recorded.
 
-What it flags: `backward()` and `torch::autograd::grad` in the scope of an `InferenceMode` that is always on.
+What it flags: `backward()` and `torch::autograd::grad` of what was computed under an `InferenceMode` that is always
+on, a `NoGradGuard` or an `AutoGradMode(false)`, in the function or in one that calls it; and under `InferenceMode`
+the gradients of a graph from outside. The finding lists the steps.
 
 Why it is bad: nothing computed under InferenceMode is recorded, so calling `backward()` on it raises "element 0 of
 tensors does not require grad and does not have a grad_fn". A graph recorded outside can be differentiated, but a
