@@ -15,11 +15,12 @@ from .cpp_branches import CONTROL_FLOW
 from .cpp_declarators import declared_by, function_declarator
 from .cpp_statements import SIMPLE_STATEMENTS, InnerBodies, StatementReader, UnfinishedBody
 from .guard_reach import Reach
-from .statement_expansion import StatementExpansion
 from .tree_reading import Reading
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from .statement_expansion import StatementExpansion
 
 _FEW = 100
 """Globals that are each looked for by themselves."""
@@ -30,7 +31,7 @@ _THIS = NamePath(("this",))
 
 def find_bodies(reading: Reading, reach: Reach, dead: Sequence[Span], grammar: str) -> tuple[Body, ...]:
     """The bodies of what is reached, in the order of the text; the module's is the last."""
-    building = _Building(reading, dead, StatementExpansion(reading, grammar))
+    building = _Building(reading, dead, _expansion(reading, grammar))
     found: list[Body] = []
     is_reached = False
     for index, function in enumerate(reading.functions):
@@ -47,6 +48,14 @@ def find_bodies(reading: Reading, reach: Reach, dead: Sequence[Span], grammar: s
             found.append(building.class_body_of(index))
     found.sort(key=lambda body: body.span)
     return (*found, *building.module_body(_globals(reading, reach)))
+
+
+def _expansion(reading: Reading, grammar: str) -> StatementExpansion | None:
+    if not reading.macros:
+        return None
+    from .statement_expansion import StatementExpansion
+
+    return StatementExpansion(reading, grammar)
 
 
 def _globals(reading: Reading, reach: Reach) -> list[Node]:
@@ -78,7 +87,11 @@ class _Building(InnerBodies):
     """Makes the bodies of one tree."""
 
     def __init__(
-        self, reading: Reading, dead: Sequence[Span], expansion: StatementExpansion, place: Span | None = None
+        self,
+        reading: Reading,
+        dead: Sequence[Span] = (),
+        expansion: StatementExpansion | None = None,
+        place: Span | None = None,
     ) -> None:
         self._reading = reading
         self._expansion = expansion
@@ -275,11 +288,11 @@ class _Building(InnerBodies):
     # -- macros
 
     def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[Statement] | None:
-        reading = self._expansion.reading_of(name, span) if self._place is None else None
+        reading = self._expansion.reading_of(name, span) if self._expansion is not None else None
         body = reading.function_nodes[0].child_by_field_name("body") if reading is not None else None
         if reading is None or body is None:
             return None
-        inside = _Building(reading, (), self._expansion, span)
+        inside = _Building(reading, place=span)
         return inside._statements.statements(body.named_children, within, depth)
 
     # -- the rest of the file

@@ -27,7 +27,6 @@ from .cpp_statements import (
     first_child,
     negated,
 )
-from .switch_chains import Case, chain_of_cases
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -89,6 +88,8 @@ def _condition(
 
 
 def _switch(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    from .switch_chains import Case, chain_of_cases
+
     clause, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
     before, subject = _condition(reader, clause, within, depth)
     header = reader.header(node, clause.end_byte if clause is not None else node.end_byte)

@@ -6,7 +6,7 @@ elsewhere in the file loses no guard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,18 +22,19 @@ from ...named_tuples import NamedTuple
 from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
 from .conditionals import find_conditionals
-from .cpp_bodies import find_bodies
 from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_plain_lines
 from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
 from .dead_branches import dead_branches
 from .declared_functions import declared_functions
 from .focus import focused, guard_places, needs_all, text_places
-from .guard_reach import reach_in
+from .guard_reach import Reach, reach_in
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from ...facts.statements import Body
 
 _LOADS = (b"::load", b"_load_for_", b"load_jit")
 """What says that a model is loaded somewhere in the file."""
@@ -122,7 +123,7 @@ def extract_cpp(
         intents=declared.intents,
         line_starts=source.line_starts,
         linked=True,
-        bodies=find_bodies(reading, reach, dead, grammar) if uses or named else (),
+        bodies=_bodies(reading, reach, dead, grammar) if uses or named else (),
     )
 
 
@@ -204,6 +205,12 @@ def _parallel_blocks(code: bytes) -> tuple[Span, ...]:
         if end is not None:
             found.append(Span(pragma.end(), end))
     return tuple(found)
+
+
+def _bodies(reading: Reading, reach: Reach, dead: Sequence[Span], grammar: str) -> tuple[Body, ...]:
+    from .cpp_bodies import find_bodies
+
+    return find_bodies(reading, reach, dead, grammar)
 
 
 def _registrations(text: bytes, code: bytes) -> tuple[Registration, ...]:
