@@ -6,7 +6,8 @@ stand in one place each: what a new tensor is (`_result`), what saving does (`_h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from guardfix import torch_ops
 from guardfix.torch_ops import Op
@@ -131,6 +132,9 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     """The arguments of an overload by name, with how well they fit; None where they don't."""
     positional = [argument for argument in row.arguments if not argument.keyword_only]
     named = {argument.name: argument for argument in row.arguments}
+    most = len(positional)
+    if positional and positional[-1].variadic and any(is_tensor(value, state) for value in values[most - 1 :]):
+        values = (*values[: most - 1], state.add(Items("()", tuple(values[most - 1 :]))))
     bound: dict[str, Value] = {}
     fit = 0
     pairs = []
@@ -272,20 +276,19 @@ def _hazards(
     machine: Interpreter, row: Op, bound: dict[str, Value], state: State, place: Place, name: str
 ) -> tuple[Hazard, ...] | None:
     """What saving inference tensors does; None where it raises now."""
-    if state.modes.records is False or not row.saves:
+    if state.modes.records is False:
         return ()
     found = []
     certain: Hazard | None = None
     told: Ref | None = None
-    for saved, because in row.saves:
+    for saved, because, doubt in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
             if tensor is None or tensor.inference is not True or not tensor.shown:
                 continue
-            if because == saved:
-                causes = [ref]
-            else:
-                causes = tensors_in(bound.get(because, NONE), state)
+            causes = tensors_in(bound.get(because, NONE), state)
+            if because == saved and len(causes) > 1:
+                causes = [one for one in causes if one != ref]  # of a list, one is saved because of another
             for cause in causes:
                 if is_inference(cause, state) is True:
                     continue  # of inference tensors alone nothing is recorded
@@ -293,7 +296,15 @@ def _hazards(
                 if not grad:
                     continue
                 hazard = saving(machine, ref, cause, grad, state, place, name)
+                if doubt or _may_be_copied(row, saved, tensor):
+                    doubt = doubt or f"`{name}` saves a copy of what it would have to lay out anew"
+                    hazard = hazard._replace(doubt=doubt)
+                    if CERTAIN in grad and state.modes.records:
+                        machine_report(machine, hazard, state, place)
+                        continue
                 found.append(hazard)
+                if hazard.doubt:
+                    continue
                 _tell_cache(machine, hazard, state, place)
                 if CERTAIN in grad and state.modes.records:
                     certain, told = hazard, ref
@@ -301,6 +312,28 @@ def _hazards(
         machine_report(machine, certain, state, place)
         return () if cured(told, state) else None
     return tuple(found)
+
+
+def _saved(row: Op, bound: dict[str, Value], name: str) -> Iterator[tuple[str, str, str]]:
+    """What an op saves, because of what, and why that isn't certain."""
+    given = next((option for option in row.options if option in bound), "")
+    for saved, because in row.saves:
+        yield saved, because, f"`{given}` may decide what `{name}` saves" if given else ""
+    for saved, because in row.may_save:
+        yield saved, because, f"`{name}` saves it in some calls only"
+    if not row.saves_known:
+        tensors = [argument.name for argument in row.arguments if argument.kind in ("tensor", "tensors")]
+        for saved, because in product(tensors, tensors):
+            yield saved, because, f"what `{name}` saves isn't known"
+
+
+_FOLDING = frozenset({"matmul", "linear", "inner", "tensordot"})
+"""They bring what has more dimensions to two or three, which copies a view that can't be laid out so."""
+
+
+def _may_be_copied(row: Op, saved: str, tensor: Tensor) -> bool:
+    """Whether a copy of the tensor may be saved in its place: that is a normal tensor, and nothing raises."""
+    return tensor.base is not None and (saved in row.copied or row.name in _FOLDING)
 
 
 def _tell_cache(machine: Interpreter, hazard: Hazard, state: State, place: Place) -> None:
@@ -356,6 +389,7 @@ def machine_report(machine: Interpreter, hazard: Hazard, state: State, place: Pl
         guard=hazard.guard,
         cached=hazard.cached,
         presumed=hazard.presumed,
+        doubt=hazard.doubt,
         at=(hazard.path, hazard.span),
     )
 
