@@ -220,6 +220,9 @@ def apply(
     sources: Grad = frozenset().union(
         *(state.grad_of(ref) for key, refs in arguments.items() if key in differentiable for ref in refs)
     )
+    every = [ref for refs in arguments.values() for ref in refs]
+    if sources and all(is_inference(ref, state) is True for ref in every):
+        sources = frozenset((state.number(),))  # most ops record nothing of inference tensors alone
     records = state.modes.records
     inherited = tuple(h for refs in arguments.values() for ref in refs for h in hazards_of(ref, state))
     unrecorded: tuple[Step, ...] = ()
@@ -238,7 +241,7 @@ def apply(
         unrecorded = lost.unrecorded
     for key in row.writes:
         for ref in arguments.get(key, ()):
-            if not write(machine, ref, state, place, name):
+            if not write(machine, ref, state, place, name, recorded=bool(differentiable)):
                 return []
             written = state.tensor(ref)
             if written is not None and records is not False:
@@ -246,6 +249,12 @@ def apply(
                     *(state.grad_of(one) for k, refs in arguments.items() if k in differentiable for one in refs)
                 )
                 state.change(ref, grad=written.grad | others, hazards=_few((*written.hazards, *inherited, *hazards)))
+                if others - written.grad:
+                    state.change(ref, leaf=False if CERTAIN in others and records else None)
+            if written is not None and (unrecorded or lost is not None) and not state.grad_of(ref):
+                steps = unrecorded or (lost.unrecorded if lost is not None else ())
+                off = why_unrecorded(state) if lost is None else lost.off or why_unrecorded(state)
+                state.change(ref, unrecorded=steps, off=off)
     presumed = next(
         (t.presumed for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.presumed), ""
     )
@@ -261,6 +270,14 @@ def apply(
         grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((made.number,))
         state.change(made, grad=grad, leaf=True, unrecorded=())
     return [(state, made)]
+
+
+def lost_by(tensor: Tensor, state: State) -> tuple[Step, ...]:
+    """Why what is made of a tensor has no graph, if it hasn't."""
+    off = why_unrecorded(state)
+    if tensor.grad and state.modes.records is False and off is not None:
+        return (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),)
+    return () if tensor.grad else tensor.unrecorded
 
 
 def _few(hazards: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
@@ -428,7 +445,7 @@ def _result(
         if kind == "alias" and refs:
             return refs[0]
         if kind in ("view", "views") and refs:
-            made = alias(state, refs[0], grad=grad, view=True)
+            made = alias(state, refs[0], grad=of_view(refs[0], grad, state) if unrecorded else grad, view=True)
             if unrecorded:
                 state.change(made, unrecorded=unrecorded, off=why_unrecorded(state))
             return state.add(Items("()", (), made)) if kind == "views" else made
@@ -452,7 +469,7 @@ def _maybe(
     unrecorded: tuple[Step, ...],
 ) -> Ref:
     """A new tensor, a view, or the argument itself: what can be told of all three."""
-    made = alias(state, source, grad=grad)
+    made = alias(state, source, grad=of_view(source, grad, state) if unrecorded else grad)
     tensor = state.tensor(made)
     assert tensor is not None
     same = tensor.inference is state.modes.inference
@@ -466,6 +483,16 @@ def _maybe(
     return made
 
 
+def of_view(source: Ref, grad: Grad, state: State) -> Grad:
+    """Whether a view that is made where nothing is recorded requires grad.
+
+    It says so if its base does, so that nothing raises where it is differentiated, but no gradient comes to it, so that
+    nothing is saved for it.
+    """
+    told = state.grad_of(source) and is_inference(source, state) is not True
+    return frozenset((state.number(),)) if told else grad
+
+
 def unknown_result(state: State, values: Sequence[Value], keywords: Keywords, origin: str = "") -> Ref:
     """What an unknown function gives: anything, from any of its arguments."""
     return state.opaque(origin=origin)
@@ -474,12 +501,15 @@ def unknown_result(state: State, values: Sequence[Value], keywords: Keywords, or
 # -- writing, requiring, differentiating
 
 
-def write(machine: Interpreter, ref: Ref, state: State, place: Place, name: str) -> bool:
-    """Write to a tensor; False where that raises."""
+def write(machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True) -> bool:
+    """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf."""
     tensor = state.tensor(ref)
     if tensor is None:
         return True
-    if state.modes.records and tensor.leaf and CERTAIN in tensor.grad and tensor.inference is not True:
+    base = state.heap.get(tensor.base) if tensor.base is not None else tensor
+    # A view that was made where nothing was recorded is refused with other words.
+    leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and not tensor.unrecorded
+    if recorded and state.modes.records and leaf and CERTAIN in tensor.grad and tensor.inference is not True:
         shown = called(ref, state)
         machine.report(
             EventKind.LEAF_WRITTEN,
@@ -526,7 +556,9 @@ def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, pl
     if tensor is not None and state.modes.records is not False:
         given = state.tensor(value)
         hazards = _few((*tensor.hazards, *(given.hazards if given is not None else ())))
-        state.change(ref, grad=tensor.grad | state.grad_of(value), hazards=hazards)
+        others = state.grad_of(value)
+        leaf = tensor.leaf if others <= tensor.grad else False if CERTAIN in others and state.modes.records else None
+        state.change(ref, grad=tensor.grad | others, hazards=hazards, leaf=leaf)
     return True
 
 
@@ -551,7 +583,7 @@ def require_grad(machine: Interpreter, ref: Ref, flag: Value, state: State, plac
         )
         return cured(ref, state)
     grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
-    state.change(ref, grad=grad, leaf=True)
+    state.change(ref, grad=grad, leaf=tensor.leaf if tensor.grad else True)
     return True
 
 
