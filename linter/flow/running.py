@@ -17,9 +17,9 @@ from .state import State
 from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
 
 
-def run_program(files: Iterable[Facts]) -> Machine:
+def run_program(files: Iterable[Facts], machine_class: type[Machine] = Machine) -> Machine:
     """Run the project's files; `events` of what is given back are what was shown."""
-    machine = Machine(Program(files))
+    machine = machine_class(Program(files))
     reach = reaching_guards(machine.program)
     for file in machine.program.files:
         machine.run_module(file)
