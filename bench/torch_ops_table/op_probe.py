@@ -153,9 +153,11 @@ class _Probe:
             return  # no derivative, or one that this argument can't have
         tensors = [one for one in _flat(result) if isinstance(one, torch.Tensor)]
         tensors = tensors or [arguments[place] for place in sorted(self.written)]  # `x[i] = y` has no result
-        if not any(self._records(one) for one in tensors):
-            return
         name = self.names[because]
+        if not any(self._records(one) for one in tensors):
+            if tensors and tensors[0].requires_grad and not self.written:
+                self.seen.differentiable.add(name)  # so says the result, though differentiating it raises
+            return
         if self._records(tensors[0]):
             self.seen.differentiable.add(name)
         elsewhere = {_storage(argument) for place, argument in enumerate(arguments) if place not in self.written}

@@ -40,7 +40,7 @@ class Op(NamedTuple):
     saves_result: bool | None
     """Whether the result is saved. None: unknown, or it depends on the arguments."""
     differentiable: tuple[str, ...]
-    """Arguments through which a gradient flows from the first result."""
+    """Arguments because of which the first result requires grad."""
     probed: bool
     """Seen on PyTorch. Otherwise the row is what PyTorch declares."""
     may_write: tuple[str, ...] = ()

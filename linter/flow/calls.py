@@ -20,7 +20,7 @@ from ..facts.expressions import (
 )
 from ..facts.statements import Body, BodyKind, Define, Loop
 from . import classes, closures, containers, cpp_values, library, model_names, objects, reach, tensors, torch_calls
-from .guards_entered import guard_of, leave_scope, made_guard, set_modes
+from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
 from .paths import Interpreter, Outcome, Place, Results
 from .program import File
 from .recording import note_recorded
@@ -555,7 +555,7 @@ def call_method(
         if name == "__enter__":
             set_modes(state, receiver)
         elif name == "__exit__":
-            state.modes, state.opened = Modes(), ()
+            leave_guard(state, receiver)
         return [(state, receiver)]
     if receiver == NONE:
         return []

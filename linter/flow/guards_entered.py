@@ -9,6 +9,7 @@ from .paths import Place
 from .state import State
 from .values import (
     GuardValue,
+    Modes,
     Name,
 )
 
@@ -60,6 +61,14 @@ def set_modes(state: State, guard: GuardValue) -> None:
     """What entering a guard does to the thread."""
     state.modes = state.modes._replace(**dict(guard.sets))
     state.opened = (*state.opened, guard)
+
+
+def leave_guard(state: State, guard: GuardValue) -> None:
+    """What `guard.__exit__` does: the modes are those that the guards around it have set."""
+    place = max((index for index, opened in enumerate(state.opened) if opened == guard), default=0)
+    around, state.modes, state.opened = state.opened[:place], Modes(), ()
+    for outer in around:
+        set_modes(state, outer)
 
 
 def opened_by(state: State, *fields: str) -> GuardValue | None:

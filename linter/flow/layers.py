@@ -69,18 +69,27 @@ def call_layer(
     if own:
         note_recorded(machine, f"`{thing.name}`", state, place)
     grad = own | state.grad_of(value)
+    tensor = state.tensor(value)
+    lost = tensor.unrecorded if tensor is not None and not grad else ()
     if records is False:
         off = why_unrecorded(state)
         steps = (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),) if off is not None else ()
-        return [(state, torch_calls.new_tensor(state, place, f"`{thing.name}`", unrecorded=steps if grad else ()))]
+        return [(state, torch_calls.new_tensor(state, place, f"`{thing.name}`", unrecorded=steps if grad else lost))]
     if row.result == "maybe":
         made = torch_calls.alias(state, value, grad=grad)
         tensor = state.tensor(made)
         if tensor is not None and tensor.inference is not state.modes.inference:
             state.change(made, inference=None)
         return [(state, made)]
-    inherited = torch_calls.hazards_of(value, state)
-    return [(state, torch_calls.new_tensor(state, place, f"`{thing.name}`", grad=grad, hazards=(*inherited, *hazards)))]
+    made = torch_calls.new_tensor(
+        state,
+        place,
+        f"`{thing.name}`",
+        grad=grad,
+        hazards=(*torch_calls.hazards_of(value, state), *hazards),
+        unrecorded=lost,
+    )
+    return [(state, made)]
 
 
 def parameters_of(ref: Value, state: State, seen: frozenset[int] = frozenset()) -> list[Ref] | None:

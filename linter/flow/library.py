@@ -194,7 +194,7 @@ def _builtin(
         elements = tuple(machine.element_of(value, state, None, "") for value in arguments)
         return [(state, state.add(Items("[]", (), state.add(Items("()", elements)))))]
     if name == "range":
-        return [(state, state.add(Items("[]", (), state.plain())))]
+        return [(state, state.add(Items("[]", *_counted(arguments, state))))]
     if name == "next":
         return [(state, machine.element_of(first, state, None, ""))]
     if name == "getattr" and len(arguments) >= 2 and isinstance(arguments[1], Const):
@@ -252,6 +252,15 @@ def _builtin(
             for after, value in machine.call_value(first, (element,), (), state, place, "")
         ]
     return [(reach.unknown_call(state, arguments), state.opaque())]
+
+
+def _counted(arguments: tuple[Value, ...], state: State) -> tuple[tuple[Value, ...], Value | None]:
+    """What `range` gives: the first few numbers, and one that stands for all others."""
+    known = [int(given.value) for given in arguments if isinstance(given, Const) and isinstance(given.value, float)]
+    if len(known) != len(arguments) or not 1 <= len(known) <= 3 or known[2:] == [0]:
+        return (), state.plain()
+    numbers = range(*known)
+    return tuple(Const(float(number)) for number in numbers[:4]), state.plain() if len(numbers) > 4 else None
 
 
 _NO_EFFECT = frozenset(

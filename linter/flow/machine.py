@@ -461,7 +461,7 @@ class Machine:
             return calls.step_generator(self, statement, thing, state, place)
         exact = thing.values if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= EXACT else None
         going, left, ended = [state], [], []
-        if exact is None:
+        if exact is None and not (isinstance(thing, Items) and thing.values):
             left.append(state.fork())
         for index in range(2) if exact is None else range(len(exact)):
             for one in going:

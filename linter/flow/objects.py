@@ -15,6 +15,7 @@ from .paths import Interpreter, Place, Results
 from .recording import note_recorded
 from .state import State
 from .values import (
+    CERTAIN,
     NONE,
     NOT_REQUIRED,
     REQUIRED,
@@ -28,6 +29,7 @@ from .values import (
     Name,
     Partial,
     Ref,
+    Tensor,
     Truth,
     Value,
 )
@@ -177,14 +179,18 @@ def call_instance_method(
             state.change(ref, attributes={"requires_grad": arguments[0] if arguments else Const(True)})
         return [(state, ref)]
     if thing.kind == "context" and name == "save_for_backward":
-        for saved in arguments:
-            for one in torch_calls.tensors_in(saved, state):
-                tensor = state.tensor(one)
-                if tensor is not None and tensor.inference is True and state.modes.inference is False and tensor.shown:
-                    hazard = torch_calls.saving(machine, one, NONE, REQUIRED, state, place, name)
-                    torch_calls.machine_report(machine, hazard, state, place)
-                    if not torch_calls.cured(one, state):
-                        return []
+        because = thing.attributes.get("<given>")
+        grad = state.grad_of(because) if because is not None else NOT_REQUIRED if state.modes.inference else REQUIRED
+        for one in (one for saved in arguments for one in torch_calls.tensors_in(saved, state)):
+            tensor = state.tensor(one)
+            if tensor is None or tensor.inference is not True or not tensor.shown:
+                continue
+            if grad:
+                hazard = torch_calls.saving(machine, one, NONE, grad, state, place, name)
+                doubt = "" if CERTAIN in grad else "something that the function is given must require grad"
+                torch_calls.machine_report(machine, hazard._replace(doubt=doubt), state, place)
+                if not torch_calls.cured(one, state):
+                    return []
         return [(state, NONE)]
     if thing.kind == "context":  # `ctx` of an autograd.Function
         return [(state, state.opaque(name))]
@@ -206,7 +212,9 @@ def call_class_method(
     modes, opened = state.modes, state.opened
     grads: Grad = frozenset().union(*(state.grad_of(argument) for argument in arguments)) if arguments else NOT_REQUIRED
     state.modes = modes._replace(grad=False)
-    context = state.add(Instance("context", "ctx"))
+    # A Function is recorded as grad mode says, also where ops aren't.
+    given_grad = state.add(Tensor(None, grads if modes.grad is not False else NOT_REQUIRED))
+    context = state.add(Instance("context", "ctx", None, {"<given>": given_grad}))
     takes_context = (
         not method.body.parameters
         or len(method.body.parameters) > len(arguments)

@@ -19,12 +19,16 @@ from .state import State
 from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
 
 
-def run_program(files: Iterable[Facts], instead: Mapping[str, Effect] = MappingProxyType({})) -> Machine:
+def run_program(
+    files: Iterable[Facts],
+    instead: Mapping[str, Effect] = MappingProxyType({}),
+    machine_class: type[Machine] = Machine,
+) -> Machine:
     """Run the project's files; `events` of what is given back are what was shown.
 
     With `instead`, guards of these names have other effects, and only what reaches one of them is run.
     """
-    machine = Machine(Program(files, instead))
+    machine = machine_class(Program(files, instead))
     reach = reaching_guards(machine.program, set(instead))
     for file in machine.program.files:
         if not instead or any(use.guard in instead for use in file.facts.guard_uses):

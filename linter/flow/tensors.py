@@ -64,7 +64,11 @@ def call_tensor_method(
         return [(state, ref)] if done else []
     if name in ("tolist", "item", "numpy"):
         return [(state, state.opaque(name, tensor=False) if name != "item" else state.plain())]
-    if name in ("detach", "detach_"):
+    if name == "detach_":
+        if state.modes.inference is False and state.modes.below_autograd is False:
+            state.change(ref, grad=NOT_REQUIRED, leaf=True, hazards=(), unrecorded=())
+        return [(state, ref)]
+    if name == "detach":
         return [(state, detached(ref, state))]
     if name in ("retain_grad", "register_hook"):
         return [(state, state.plain())]
@@ -185,17 +189,25 @@ def tensor_element(
     """`t[i]`: a view where only numbers, slices, None and dots index, a new tensor where a tensor does."""
     if thing.open and any(isinstance(i, Const) and isinstance(i.value, str) for i in indices):
         return state.add(thing._replace(name=""))
-    grad = thing.grad if state.modes.records is not False else NOT_REQUIRED
+    records = state.modes.records is not False
+    grad = thing.grad if records else NOT_REQUIRED
     plain = True
     for index in indices:
         inner = state.thing(index)
         if isinstance(inner, Tensor) or (isinstance(inner, Items) and inner.kind != "slice"):
             return torch_calls.new_tensor(
-                state, place, "indexing", grad=grad, hazards=thing.hazards, presumed=thing.presumed, shown=thing.shown
+                state,
+                place,
+                "indexing",
+                grad=grad,
+                hazards=thing.hazards,
+                presumed=thing.presumed,
+                shown=thing.shown,
+                unrecorded=torch_calls.lost_by(thing, state),
             )
         if isinstance(inner, Opaque):
             plain = False
-    made = torch_calls.alias(state, ref, grad=grad, view=True)
+    made = torch_calls.alias(state, ref, grad=grad if records else torch_calls.of_view(ref, grad, state), view=True)
     if not plain and thing.inference is not state.modes.inference:
         state.change(made, inference=None)
     return made

@@ -6,7 +6,8 @@ stand in one place each: what a new tensor is (`_result`), what saving does (`_h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from guardfix import torch_ops
 from guardfix.torch_ops import Op
@@ -132,6 +133,9 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     """The arguments of an overload by name, with how well they fit; None where they don't."""
     positional = [argument for argument in row.arguments if not argument.keyword_only]
     named = {argument.name: argument for argument in row.arguments}
+    most = len(positional)
+    if positional and positional[-1].variadic and any(is_tensor(value, state) for value in values[most - 1 :]):
+        values = (*values[: most - 1], state.add(Items("()", tuple(values[most - 1 :]))))
     bound: dict[str, Value] = {}
     fit = 0
     pairs = []
@@ -218,6 +222,9 @@ def apply(
         *(state.grad_of(ref) for key, refs in arguments.items() if key in differentiable for ref in refs)
     )
     note_op(machine, name, sources, state, place)
+    every = [ref for refs in arguments.values() for ref in refs]
+    if sources and all(is_inference(ref, state) is True for ref in every):
+        sources = frozenset((state.number(),))  # most ops record nothing of inference tensors alone
     records = state.modes.records
     inherited = tuple(h for refs in arguments.values() for ref in refs for h in hazards_of(ref, state))
     unrecorded: tuple[Step, ...] = ()
@@ -235,7 +242,7 @@ def apply(
         unrecorded = lost.unrecorded
     for key in row.writes:
         for ref in arguments.get(key, ()):
-            if not write(machine, ref, state, place, name):
+            if not write(machine, ref, state, place, name, recorded=bool(differentiable)):
                 return []
             written = state.tensor(ref)
             if written is not None and records is not False:
@@ -243,6 +250,12 @@ def apply(
                     *(state.grad_of(one) for k, refs in arguments.items() if k in differentiable for one in refs)
                 )
                 state.change(ref, grad=written.grad | others, hazards=_few((*written.hazards, *inherited, *hazards)))
+                if others - written.grad:
+                    state.change(ref, leaf=False if CERTAIN in others and records else None)
+            if written is not None and (unrecorded or lost is not None) and not state.grad_of(ref):
+                steps = unrecorded or (lost.unrecorded if lost is not None else ())
+                off = why_unrecorded(state) if lost is None else lost.off or why_unrecorded(state)
+                state.change(ref, unrecorded=steps, off=off)
     presumed = next(
         (t.presumed for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.presumed), ""
     )
@@ -260,6 +273,14 @@ def apply(
     return [(state, made)]
 
 
+def lost_by(tensor: Tensor, state: State) -> tuple[Step, ...]:
+    """Why what is made of a tensor has no graph, if it hasn't."""
+    off = why_unrecorded(state)
+    if tensor.grad and state.modes.records is False and off is not None:
+        return (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),)
+    return () if tensor.grad else tensor.unrecorded
+
+
 def _few(hazards: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
     return tuple(dict.fromkeys(hazards))[:6]
 
@@ -273,20 +294,19 @@ def _hazards(
     machine: Interpreter, row: Op, bound: dict[str, Value], state: State, place: Place, name: str
 ) -> tuple[Hazard, ...] | None:
     """What saving inference tensors does; None where it raises now."""
-    if state.modes.records is False or not row.saves:
+    if state.modes.records is False:
         return ()
     found = []
     certain: Hazard | None = None
     told: Ref | None = None
-    for saved, because in row.saves:
+    for saved, because, doubt in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
             if tensor is None or tensor.inference is not True or not tensor.shown:
                 continue
-            if because == saved:
-                causes = [ref]
-            else:
-                causes = tensors_in(bound.get(because, NONE), state)
+            causes = tensors_in(bound.get(because, NONE), state)
+            if because == saved and len(causes) > 1:
+                causes = [one for one in causes if one != ref]  # of a list, one is saved because of another
             for cause in causes:
                 if is_inference(cause, state) is True:
                     continue  # of inference tensors alone nothing is recorded
@@ -294,7 +314,15 @@ def _hazards(
                 if not grad:
                     continue
                 hazard = saving(machine, ref, cause, grad, state, place, name)
+                if doubt or _may_be_copied(row, saved, tensor):
+                    doubt = doubt or f"`{name}` saves a copy of what it would have to lay out anew"
+                    hazard = hazard._replace(doubt=doubt)
+                    if CERTAIN in grad and state.modes.records:
+                        machine_report(machine, hazard, state, place)
+                        continue
                 found.append(hazard)
+                if hazard.doubt:
+                    continue
                 _tell_cache(machine, hazard, state, place)
                 if CERTAIN in grad and state.modes.records:
                     certain, told = hazard, ref
@@ -302,6 +330,28 @@ def _hazards(
         machine_report(machine, certain, state, place)
         return () if cured(told, state) else None
     return tuple(found)
+
+
+def _saved(row: Op, bound: dict[str, Value], name: str) -> Iterator[tuple[str, str, str]]:
+    """What an op saves, because of what, and why that isn't certain."""
+    given = next((option for option in row.options if option in bound), "")
+    for saved, because in row.saves:
+        yield saved, because, f"`{given}` may decide what `{name}` saves" if given else ""
+    for saved, because in row.may_save:
+        yield saved, because, f"`{name}` saves it in some calls only"
+    if not row.saves_known:
+        tensors = [argument.name for argument in row.arguments if argument.kind in ("tensor", "tensors")]
+        for saved, because in product(tensors, tensors):
+            yield saved, because, f"what `{name}` saves isn't known"
+
+
+_FOLDING = frozenset({"matmul", "linear", "inner", "tensordot"})
+"""They bring what has more dimensions to two or three, which copies a view that can't be laid out so."""
+
+
+def _may_be_copied(row: Op, saved: str, tensor: Tensor) -> bool:
+    """Whether a copy of the tensor may be saved in its place: that is a normal tensor, and nothing raises."""
+    return tensor.base is not None and (saved in row.copied or row.name in _FOLDING)
 
 
 def _tell_cache(machine: Interpreter, hazard: Hazard, state: State, place: Place) -> None:
@@ -357,6 +407,7 @@ def machine_report(machine: Interpreter, hazard: Hazard, state: State, place: Pl
         guard=hazard.guard,
         cached=hazard.cached,
         presumed=hazard.presumed,
+        doubt=hazard.doubt,
         at=(hazard.path, hazard.span),
     )
 
@@ -395,7 +446,7 @@ def _result(
         if kind == "alias" and refs:
             return refs[0]
         if kind in ("view", "views") and refs:
-            made = alias(state, refs[0], grad=grad, view=True)
+            made = alias(state, refs[0], grad=of_view(refs[0], grad, state) if unrecorded else grad, view=True)
             if unrecorded:
                 state.change(made, unrecorded=unrecorded, off=why_unrecorded(state))
             return state.add(Items("()", (), made)) if kind == "views" else made
@@ -419,7 +470,7 @@ def _maybe(
     unrecorded: tuple[Step, ...],
 ) -> Ref:
     """A new tensor, a view, or the argument itself: what can be told of all three."""
-    made = alias(state, source, grad=grad)
+    made = alias(state, source, grad=of_view(source, grad, state) if unrecorded else grad)
     tensor = state.tensor(made)
     assert tensor is not None
     same = tensor.inference is state.modes.inference
@@ -433,6 +484,16 @@ def _maybe(
     return made
 
 
+def of_view(source: Ref, grad: Grad, state: State) -> Grad:
+    """Whether a view that is made where nothing is recorded requires grad.
+
+    It says so if its base does, so that nothing raises where it is differentiated, but no gradient comes to it, so that
+    nothing is saved for it.
+    """
+    told = state.grad_of(source) and is_inference(source, state) is not True
+    return frozenset((state.number(),)) if told else grad
+
+
 def unknown_result(state: State, values: Sequence[Value], keywords: Keywords, origin: str = "") -> Ref:
     """What an unknown function gives: anything, from any of its arguments."""
     return state.opaque(origin=origin)
@@ -441,12 +502,15 @@ def unknown_result(state: State, values: Sequence[Value], keywords: Keywords, or
 # -- writing, requiring, differentiating
 
 
-def write(machine: Interpreter, ref: Ref, state: State, place: Place, name: str) -> bool:
-    """Write to a tensor; False where that raises."""
+def write(machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True) -> bool:
+    """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf."""
     tensor = state.tensor(ref)
     if tensor is None:
         return True
-    if state.modes.records and tensor.leaf and CERTAIN in tensor.grad and tensor.inference is not True:
+    base = state.heap.get(tensor.base) if tensor.base is not None else tensor
+    # A view that was made where nothing was recorded is refused with other words.
+    leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and not tensor.unrecorded
+    if recorded and state.modes.records and leaf and CERTAIN in tensor.grad and tensor.inference is not True:
         shown = called(ref, state)
         machine.report(
             EventKind.LEAF_WRITTEN,
@@ -493,7 +557,9 @@ def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, pl
     if tensor is not None and state.modes.records is not False:
         given = state.tensor(value)
         hazards = _few((*tensor.hazards, *(given.hazards if given is not None else ())))
-        state.change(ref, grad=tensor.grad | state.grad_of(value), hazards=hazards)
+        others = state.grad_of(value)
+        leaf = tensor.leaf if others <= tensor.grad else False if CERTAIN in others and state.modes.records else None
+        state.change(ref, grad=tensor.grad | others, hazards=hazards, leaf=leaf)
     return True
 
 
@@ -518,7 +584,7 @@ def require_grad(machine: Interpreter, ref: Value, flag: Value, state: State, pl
         )
         return cured(ref, state)
     grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
-    state.change(ref, grad=grad, leaf=True)
+    state.change(ref, grad=grad, leaf=tensor.leaf if tensor.grad else True)
     return True
 
 

@@ -149,6 +149,8 @@ class Hazard(NamedTuple):
     op: str
     presumed: str
     cached: Cached | None = None
+    doubt: str = ""
+    """Why it is only possible."""
 
 
 class Cached(NamedTuple):

@@ -1,0 +1,107 @@
+"""What happens where, by small programs: those that the machine and concrete runs disagreed on first."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from guardfix.linter.flow.events import EventKind
+from tests.linter.flow.drawn.watching import run_abstractly
+
+SAVED = EventKind.INFERENCE_SAVED
+WRITTEN = EventKind.INFERENCE_WRITTEN
+UNRECORDED = EventKind.NOT_RECORDED
+LEAF = EventKind.LEAF_WRITTEN
+
+_BEGIN = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+w = torch.ones(2, 2, requires_grad=True)
+with torch.inference_mode():
+    t = torch.ones(2, 2)
+"""
+
+CASES = [
+    # what is saved
+    pytest.param("F.kl_div(t, w)", {8: [(SAVED, True)]}, id="an op saves what its row says"),
+    pytest.param("F.kl_div(t, w, log_target=True)", {8: [(SAVED, False)]}, id="an option decides what is saved"),
+    pytest.param("torch.einsum('ij,jk->ik', t, w)", {8: [(SAVED, False)]}, id="saved in some calls only"),
+    pytest.param("t @ w", {8: [(SAVED, True)]}, id="a product of new tensors"),
+    pytest.param("t.transpose(0, 1) @ w", {8: [(SAVED, False)]}, id="of a view a product may save a copy"),
+    pytest.param("F.linear(t[:, 1:], w)", {8: [(SAVED, False)]}, id="of a view a layer may save a copy"),
+    pytest.param(
+        """\
+        class Keep(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, y):
+                ctx.save_for_backward(x)
+                return y * 2
+        Keep.apply(t, torch.ones(2, 2))
+        """,
+        {},
+        id="a Function that is given nothing that requires grad saves nothing",
+    ),
+    pytest.param(
+        """\
+        class Keep(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, y):
+                ctx.save_for_backward(x)
+                return y * 2
+        Keep.apply(t, w)
+        """,
+        {11: [(SAVED, True)], 13: [(SAVED, True)]},
+        id="a Function saves",
+    ),
+    # what is written
+    pytest.param("w[0].add_(1)", {8: [(LEAF, True)]}, id="a view of a leaf is written"),
+    pytest.param("w.logical_not_()", {}, id="what isn't recorded may write a leaf"),
+    pytest.param("x = torch.empty(2, 2).copy_(w)\nx.mul_(2)", {}, id="what was written with a gradient is no leaf"),
+    pytest.param("x = w.detach_()\nw.mul_(2)", {}, id="a leaf that was detached"),
+    pytest.param("x = w * 2\nx.requires_grad_()\nx.mul_(2)", {}, id="requires_grad_ makes no leaf"),
+    pytest.param("with torch.no_grad():\n    v = w.t()\nv.add_(1)", {}, id="a view made under no_grad has other words"),
+    # what isn't recorded
+    pytest.param(
+        "with torch.no_grad():\n    v = w.view(4)\nv.sum().backward()", {}, id="a view requires grad as its base does"
+    ),
+    pytest.param(
+        "x = torch.zeros(2, 2)\nwith torch.no_grad():\n    x += w\nx.sum().backward()",
+        {11: [(UNRECORDED, True)]},
+        id="written under no_grad with what requires grad",
+    ),
+    pytest.param(
+        "with torch.no_grad():\n    x = w * 2\nnn.ReLU()(x).sum().backward()",
+        {10: [(UNRECORDED, True)]},
+        id="a layer without parameters",
+    ),
+    pytest.param(
+        "with torch.no_grad():\n    x = w[[0, 1]]\nx.sum().backward()",
+        {10: [(UNRECORDED, True)]},
+        id="an index by a list",
+    ),
+    # the way through a program
+    pytest.param(
+        "x = w\nfor i in range(2):\n    x = torch.ones(2, 2)\nx * t", {}, id="a range that is known runs as often"
+    ),
+    pytest.param(
+        """\
+        inner = torch.inference_mode()
+        with torch.inference_mode():
+            inner.__enter__()
+            inner.__exit__(None, None, None)
+            x = torch.ones(2, 2)
+        x.add_(1)
+        """,
+        {13: [(WRITTEN, True)]},
+        id="a guard that is left by hand leaves those around it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "expected"), CASES)
+def test_events(program: str, expected: dict[int, list[tuple[EventKind, bool]]]) -> None:
+    abstract = run_abstractly(_BEGIN + textwrap.dedent(program))
+    found = {row: [(event.kind, event.certain) for event in events] for row, events in abstract.events.items()}
+    assert found == expected
