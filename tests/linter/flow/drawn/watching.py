@@ -109,7 +109,7 @@ class Abstract(NamedTuple):
 
 
 def run_abstractly(text: str) -> Abstract:
-    machine = run_program([facts_of(text)], WatchedMachine)
+    machine = run_program([facts_of(text)], machine_class=WatchedMachine)
     assert isinstance(machine, WatchedMachine)
     starts, lines = statement_rows(text), text.split("\n")
     file = machine.program.files[0] if machine.program.files else None
