@@ -81,7 +81,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf204_static_or_global_guard.py': (2765, 1866782248),
     'rules/gf205_heap_guard.py': (6650, 556619432),
     'rules/gf206_guard_member.py': (3265, 2437768832),
-    'rules/gf207_guard_lost_in_thread.py': (20410, 3166967716),
+    'rules/gf207_guard_lost_in_thread.py': (20877, 3578109377),
     'rules/gf208_guard_after_work.py': (6766, 184646462),
     'rules/gf301_kernel_guard_in_user_code.py': (6875, 1805845119),
     'rules/gf302_redundant_guard_in_function_forward.py': (3271, 4195338012),
