@@ -16,7 +16,7 @@ from .variables import free_name
 def named_temporary(site: Site) -> Fix | None:
     """`G();` -> `G guard;`, `G(true);` -> `G guard(true);`."""
     use, argument = site.use, site.use.argument
-    if argument is None or not _stands_in_a_block(use, site.text):
+    if argument is None or use.type_span.start != use.span.start or not _stands_in_a_block(use, site.text):
         return None
     if argument.empty and guards.CPP[use.guard].takes is guards.Takes.BOOL:
         return None  # it cannot be made without a value

@@ -83,3 +83,9 @@ def takes_benchmark_state(function: Function) -> bool:
 def is_in_test(function: int | None, facts: Facts) -> bool:
     """Whether a place stands in a test of googletest, Catch2 and the like, or in a function of Google Benchmark."""
     return any(_TEST.fullmatch(outer.name) or takes_benchmark_state(outer) for outer in facts.enclosing(function))
+
+
+def is_first_in_statement(use: GuardUse, facts: Facts) -> bool:
+    """Whether its statement names no guard before this one: `slow ? at::AutoGradMode(true) : at::NoGradGuard();`."""
+    first = index_of(facts).uses.first(use.span)
+    return first is None or first.span != use.span or first.type_span == use.type_span

@@ -142,6 +142,11 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """Those above it and behind it, in C++."""
 
     @property
+    def is_branch(self) -> bool:
+        """It is a branch or a loop's body, without braces: `if (inference) at::G guard;`."""
+        return self.scope == self.span and self.form is Form.DECLARATION
+
+    @property
     def written(self) -> str:
         """The guard's type as messages show it."""
         return str(self.named)

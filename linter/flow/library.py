@@ -67,7 +67,7 @@ def call_name(
     guard = guard_of(name, place.file.language)
     if guard is not None:
         return call_guard(machine, guard, arguments, keywords, state, place)
-    threaded = threads.call_name(machine, name, arguments, keywords, state, place)
+    threaded = threads.call_starter(machine, name, arguments, keywords, state, place)
     if threaded is not None:
         return threaded
     path = name.path

@@ -95,7 +95,7 @@ def call_instance_method(
             static = closures.is_static(method)
             bound = method if static else closures.changed(method, receiver=ref)
             return machine.call_closure(bound, arguments, keywords, state, place)
-    threaded = threads.call_method(machine, thing, name, arguments, keywords, ref, state, place)
+    threaded = threads.call_thread_method(machine, thing, name, arguments, keywords, ref, state, place)
     if threaded is not None:
         return threaded
     if name in ("get", "ptr", "value", "operator*") and not arguments and place.file.language != "python":

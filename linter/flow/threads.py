@@ -82,7 +82,7 @@ _STARMAPS = frozenset({"starmap", "starmap_async"})
 _OTHER_PROCESS = lazy_regex(r"(?i)proc|mp_|ray|dask")
 
 
-def call_name(
+def call_starter(
     machine: Interpreter,
     name: Name,
     arguments: tuple[Value, ...],
@@ -118,7 +118,7 @@ def makes_pool(expression: Expression | None) -> TypeGuard[CallExpression]:
     )
 
 
-def call_method(
+def call_thread_method(
     machine: Interpreter,
     thing: Instance,
     name: str,

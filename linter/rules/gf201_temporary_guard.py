@@ -1,7 +1,8 @@
 """GF201 temporary-guard: a guard without a name is destroyed at the semicolon.
 
 What it flags: a gradient-mode guard constructed as a statement of its own: `torch::NoGradGuard();`,
-`c10::InferenceMode{};`, `at::AutoDispatchBelowADInplaceOrView();`.
+`c10::InferenceMode{};`, `at::AutoDispatchBelowADInplaceOrView();`. Also one that a statement chooses:
+`inference ? torch::AutoGradMode(false) : torch::AutoGradMode(true);`.
 
 Why it is bad: the guard is a temporary. Its destructor runs at the end of the statement, so everything below runs
 without the guard: gradients are recorded, silently. `g++ -Wall -Wextra` doesn't warn, because the constructor and
@@ -18,7 +19,7 @@ Use instead:
     auto output = model->forward(input);
 
 Fix: unsafe. The guard gets a name that the function doesn't use yet, which turns on what was meant to be on all
-along. There is no fix in a branch without braces or after a label.
+along. There is no fix in a branch without braces, after a label or in a conditional expression.
 
 Not flagged: `auto guard = torch::NoGradGuard();` and a reference bound to the guard (both live until the end of the
 block), a guard that is an argument or an operand (it lives as long as the full expression), the declaration of a
@@ -38,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
+from ..analysis.coverage import is_first_in_statement
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
@@ -54,7 +56,7 @@ def temporaries(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     if use.guard == guards.LEGACY or use.function is None or not is_gradient_guard(use, facts, project):
         return
-    if use.declares_its_argument:
+    if use.declares_its_argument or not is_first_in_statement(use, facts):
         return
     given = use.argument.expression if use.argument is not None else ""
     yield RULE.at(

@@ -2,7 +2,10 @@
 
 What it flags: a named guard after which its block does nothing: it is the last statement, or is followed only by
 `return true;`, a flag, constant log text, or `model.eval()`; or nothing with tensors: all that follows reads plain data
-(numbers, strings, files) whose types and functions are in sight.
+(numbers, strings, files) whose types and functions are in sight, or only passes the sizes and pointers of tensors to a
+kernel. Also a guard below which a function is only made (a lambda, `std::bind`) and stored or returned, and a guard
+that is alone in a branch: in an optional or a smart pointer that is declared there, or without braces
+(`if (inference) at::NoGradGuard guard;`).
 
 Why it is bad: a guard is in effect from its declaration to the end of its block. In a constructor, a load function
 or a `setEvaluationMode()`, it ends with that function. The author took it for a global switch, and the code that
@@ -25,9 +28,10 @@ Use instead: a guard at the top of every function that runs the model:
 
 Fix: none. The guard belongs in another function.
 
-Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work;
-macro bodies; members; tests and benchmarks, which check what a guard leaves behind or what it costs;
-`at::AutoNonVariableTypeMode`, for which GF101 says `remove`.
+Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work; an
+optional that is declared outside of the branch; a lambda that is called, given to a function, or has a guard of its
+own; macro bodies; members; tests and benchmarks, which check what a guard leaves behind or what it costs;
+`at::AutoNonVariableTypeMode` in a block, for which GF101 says `remove`.
 
 When not to use it: tests in functions that no test framework names; a block in which the work is done by a macro
 that looks like a constant log line.
@@ -43,35 +47,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import guards
-from ..analysis.coverage import is_in_test
+from ..analysis.coverage import is_first_in_statement, is_in_test
+from ..analysis.idle_code import fills_the_guard_alone, handles_raw_memory_alone, makes_callables_alone
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.plain_data import handles_plain_data_alone
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Finding
-from ..guards import current_guards
 from ..rule import Rule
 
-RULE = Rule("GF202", "guard-covers-nothing", guards=current_guards)
+RULE = Rule("GF202", "guard-covers-nothing")
 
 
 @RULE.check_use
 def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    if use.form not in (Form.DECLARATION, Form.AUTO) or use.function is None:
+    if not _ends_with_its_block(use) or use.function is None or not is_first_in_statement(use, facts):
         return
-    if use.macro is not None or use.under_error or use.guard == guards.LEGACY:
+    if use.macro is not None or (not use.is_branch and (use.under_error or use.guard == guards.LEGACY)):
         return
-    plain = use.first_work is not None and handles_plain_data_alone(use.live, use.function, facts)
-    if use.first_work is not None and not plain:
-        return
-    if not is_gradient_guard(use, facts, project) or is_in_test(use.function, facts):
+    between = _what_is_covered(use, facts)
+    if not between or not is_gradient_guard(use, facts, project) or is_in_test(use.function, facts):
         return
     function = facts.functions[use.function]
-    where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
-    between = "only plain data is handled" if plain else "nothing runs"
+    if use.is_branch:
+        where = "this branch"
+    else:
+        where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
     yield RULE.at(
         facts,
         use.type_span,
         f"{use.guard} covers nothing: it ends with {where}, and {between} between; declare it where the model is run",
         use=use,
     )
+
+
+def _ends_with_its_block(use: GuardUse) -> bool:
+    """Whether the guard lives to the end of its block: a variable, or what a smart pointer that is one holds."""
+    if use.form in (Form.HEAP, Form.OPTIONAL):
+        return use.holder is not None and use.holder.declared and not use.holder.raw
+    return use.form in (Form.DECLARATION, Form.AUTO)
+
+
+def _what_is_covered(use: GuardUse, facts: Facts) -> str:
+    """What happens between the guard and its end, if no tensor is computed there; empty if one may be."""
+    if use.first_work is None or fills_the_guard_alone(use, facts):
+        return "nothing runs"
+    if makes_callables_alone(use, facts):
+        return "a function that is called later is only made"
+    if handles_plain_data_alone(use.live, use.function, facts):
+        return "only plain data is handled"
+    return "only raw memory is handled" if handles_raw_memory_alone(use, facts) else ""

@@ -1,9 +1,11 @@
 """GF207 guard-lost-in-thread: a guard has no effect in the threads that its scope starts.
 
-What it flags: a lambda passed to `std::thread`, `std::async`, a thread pool, `at::parallel_for` or `dispatch_async`
-within the scope of a guard, or queued as a continuation (`then`, `addCallback`), if the lambda, or a function of the
-same file that it calls, computes tensors and has no guard. Also a function of the same file that is started by its
-name, such as `std::thread(&Server::run, this)` in a guarded constructor.
+What it flags: a lambda passed to `std::thread`, `std::async`, a thread pool, `at::parallel_for`, `dispatch_async`,
+`QtConcurrent::run`, an algorithm with `std::execution::par` and the like within the scope of a guard, queued as a
+continuation (`then`, `addCallback`), or kept by a web server as a handler, if the lambda, or a function of the same
+file that it calls, computes tensors and has no guard. Also a block below `#pragma omp parallel`, and a function of the
+same file that is started by its name, such as `std::thread(&Server::run, this)` in a guarded constructor, or by
+`pthread_create`. The guard may stand in a function of the file that calls the one that starts the thread.
 
 In Python, a function given to `threading.Thread`, a `Timer`, a `ThreadPoolExecutor`, a `ThreadPool`,
 `loop.run_in_executor`, `asyncio.to_thread` or `run_in_threadpool` while `no_grad`, `inference_mode` or
@@ -19,6 +21,11 @@ Example:
     c10::InferenceMode guard;
     std::thread worker([&] { output = model->forward(input); });
 
+and in Python:
+
+    with torch.no_grad(), ThreadPoolExecutor() as executor:
+        outputs = list(executor.map(model, batches))
+
 Use instead:
 
     std::thread worker([&] {
@@ -26,12 +33,7 @@ Use instead:
       output = model->forward(input);
     });
 
-In Python:
-
-    with torch.no_grad(), ThreadPoolExecutor() as executor:
-        outputs = list(executor.map(model, batches))
-
-Use instead:
+and in Python:
 
     @torch.no_grad()
     def predict(batch):
@@ -40,8 +42,9 @@ Use instead:
     with ThreadPoolExecutor() as executor:
         outputs = list(executor.map(predict, batches))
 
-Fix: unsafe in C++, none in Python. The guard is repeated at the top of the lambda or function. Under `InferenceMode`,
-what it makes there are inference tensors, and an in-place operation on one raises an error once it is used outside.
+Fix: unsafe. The guard is repeated at the top of the lambda or function; in Python there is no fix. Under
+`InferenceMode`, what it makes there are inference tensors, and an in-place operation on one raises an error once it is
+used outside.
 
 Not flagged: `at::launch` and `at::wrapPropagateTLSState`, which pass the state on; a lambda that contains a guard,
 `at::ThreadLocalStateGuard`, `set_enabled`, or an object that may hold a guard; `std::launch::deferred`, which runs
@@ -65,8 +68,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 
-from msgspec.structs import replace
-
 from .. import guards
 from ..analysis.calls import computes_tensors
 from ..analysis.coverage import is_constantly_on
@@ -74,7 +75,8 @@ from ..analysis.declared_types import declared_type
 from ..analysis.grad_switches import is_implied_by_inference_mode
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
-from ..analysis.thread_targets import THREADS, started_functions
+from ..analysis.thread_starters import POOL, POOL_METHODS, THREADS, runs_in_thread, starter_name
+from ..analysis.thread_targets import parallel_regions, places_of_calls, started_functions, threads_initialised
 from ..facts import Assignment, Call, Facts, Function, GuardUse, Span
 from ..facts.expressions import (
     Bracketed,
@@ -104,18 +106,8 @@ RULE = Rule(
     odd_uses_only=True,
 )
 
-_DISPATCH = ("dispatch_async", "dispatch_group_async", "dispatch_barrier_async")
-_PARALLEL = frozenset(f"parallel_{name}" for name in ("for", "for_each", "reduce", "do", "invoke"))
-_PARALLEL_SPACES = (("at",), ("tbb",), ("oneapi", "tbb"))
-_CONTINUATIONS = frozenset({"then", "thenValue", "thenTry", "addCallback", "defer", "deferValue"})
-"""What queues a lambda for an executor that may run it in any of its threads."""
-_POOL = lazy_regex(r"(?i)pool|executor|workers?|threads?")
 _DEPTH = 3
 """How many functions of the file are followed from a lambda to where tensors are computed."""
-_POOL_METHODS = frozenset(
-    """submit submit_task enqueue post execute run schedule push push_task detach_task add addTask emplace_back
-    push_back emplace""".split()
-)
 
 
 @RULE.check_event(EventKind.THREAD)
@@ -130,36 +122,50 @@ def handed_over(event: Event, facts: Facts, project: Project) -> Iterator[Findin
 
 @RULE.check_file
 def lost_guards(facts: Facts, project: Project) -> Iterator[Finding]:
-    if facts.language != "cpp":
+    if facts.language != "cpp" or not facts.guard_uses:
         return
-    guarded = {use.function for use in facts.guard_uses} - {None}
+    told: set[Span] = set()
+    for lost in (*_in_lambdas(facts, project), *_in_started_functions(facts, project), *_in_parallel(facts, project)):
+        if lost.work.span not in told:
+            told.add(lost.work.span)
+            message = (
+                f"{lost.guard.guard} of line {facts.row(lost.guard.span.start)} has no effect here: guards are "
+                f"thread-local, and {lost.why}"
+            )
+            yield RULE.at(facts, lost.work.span, message, use=lost.guard)
+
+
+class _Lost(NamedTuple):
+    """A guard, and what a thread does without it."""
+
+    guard: GuardUse
+    work: Call
+    why: str
+
+
+def _in_lambdas(facts: Facts, project: Project) -> Iterator[_Lost]:
+    """Lambdas that are given to what runs them in another thread."""
     for index, function in enumerate(facts.functions):
-        if not function.is_lambda or function.macro is not None or function.parent not in guarded:
+        if not function.is_lambda or function.macro is not None:
             continue
         start = thread_start(function, facts)
         if start is None:
             continue
-        guard = _guard_around(start.span, function.parent, facts, project)
+        guard = _guard_at(start.span, function.parent, facts, project)
         if guard is None or _sets_its_mode(function, facts):
             continue
         work = _first_work(index, facts)
-        if work is None:
-            continue
-        message = (
-            f"{guard.guard} of line {facts.row(guard.span.start)} has no effect here: guards are thread-local, and "
-            f"`{start.by}` runs this in another thread; repeat the guard in the lambda"
-        )
-        yield RULE.at(facts, work.span, message, use=guard)
-    yield from _in_started_functions(facts, project, guarded)
+        if work is not None:
+            yield _Lost(guard, work, f"`{start.by}` runs this in another thread; repeat the guard in the lambda")
 
 
-def _in_started_functions(facts: Facts, project: Project, guarded: set[int | None]) -> Iterator[Finding]:
+def _in_started_functions(facts: Facts, project: Project) -> Iterator[_Lost]:
     """Functions of the file that are started as threads by name: `std::thread(&Server::run, this)`."""
     reported: set[int] = set()
-    for started in started_functions(facts) if guarded else ():
-        if started.starter not in guarded or started.index in reported:
+    for started in started_functions(facts):
+        if started.index in reported:
             continue
-        guard = _guard_around(started.span, started.starter, facts, project)
+        guard = _guard_at(started.span, started.starter, facts, project)
         if guard is None or _sets_its_mode(started.function, facts):
             continue
         work = _first_work(started.index, facts)
@@ -167,12 +173,22 @@ def _in_started_functions(facts: Facts, project: Project, guarded: set[int | Non
             continue
         reported.add(started.index)
         name = "::".join(started.function.qualified[-2:])
-        message = (
-            f"{guard.guard} of line {facts.row(guard.span.start)} has no effect here: guards are thread-local, and "
-            f"`{started.by}` of line {facts.row(started.span.start)} runs `{name}` in another thread; repeat the guard "
-            "in it"
-        )
-        yield RULE.at(facts, work.span, message, use=guard)
+        by = f"`{started.by}` of line {facts.row(started.span.start)}"
+        yield _Lost(guard, work, f"{by} runs `{name}` in another thread; repeat the guard in it")
+
+
+def _in_parallel(facts: Facts, project: Project) -> Iterator[_Lost]:
+    """Blocks that OpenMP runs in several threads."""
+    here = index_of(facts)
+    for region in parallel_regions(facts):
+        guard = _guard_at(region.span, region.function, facts, project)
+        if guard is None or region.function is None or here.uses.first(region.span) is not None:
+            continue
+        if _sets_its_mode(facts.functions[region.function]._replace(span=region.span, body=region.span), facts):
+            continue
+        work = _first_work_in(region.span, region.function, facts, _DEPTH)
+        if work is not None:
+            yield _Lost(guard, work, "OpenMP runs this in other threads as well; repeat the guard in the block")
 
 
 class ThreadStart(NamedTuple):
@@ -189,12 +205,17 @@ def thread_start(function: Function, facts: Facts) -> ThreadStart | None:
         variable = _packaged_in(function, facts)
     elif function.passed_to is not None:
         if not (
-            _starts(function.passed_to) or _is_given_to_pool(function, facts) or _is_put_among_threads(function, facts)
+            runs_in_thread(function.passed_to, _arguments_around(function, facts))
+            or _is_given_to_pool(function, facts)
+            or _is_put_among_threads(function, facts)
         ):
             return None
         if _is_deferred(function.span, facts):
             return None
-        return ThreadStart(function.span, _named(function.passed_to))
+        return ThreadStart(function.span, starter_name(function.passed_to))
+    if not variable and function.passed_to is None:
+        begun = (place.span for place, _ in threads_initialised(facts) if place.span.holds(function.span))
+        return next((ThreadStart(span, "std::thread") for span in begun), None)
     if not variable or function.parent is None:
         return None
     return _starts_of_variables(function.parent, facts).get(variable)
@@ -207,9 +228,9 @@ def _starts_of_variables(parent: int, facts: Facts) -> dict[str, ThreadStart]:
     around = facts.functions[parent].body
     calls = _calls_by_function(facts).get(parent, [])
     for call in calls:
-        if _starts(call.called) and not _is_deferred(call.span, facts):
+        if runs_in_thread(call.called, call.arguments) and not _is_deferred(call.span, facts):
             for argument in call.arguments:
-                found.setdefault(_handed_on(argument), ThreadStart(call.span, _named(call.called)))
+                found.setdefault(_handed_on(argument), ThreadStart(call.span, starter_name(call.called)))
     joined = {simple_name(call.receiver) for call in calls if call.name in ("join", "detach")} - {""}
     for made, given in _built_from_values(facts).within(around):
         # `std::thread worker(work, 0);` is a declaration; under an alias, that it is a thread shows where it is joined.
@@ -246,40 +267,14 @@ def _handed_on(argument: Expression) -> str:
     return simple_name(argument)
 
 
-def _starts(callee: Expression) -> bool:
-    """Whether what is called, or built, runs its argument in another thread."""
-    if isinstance(callee, NamePath):
-        return (
-            callee.name in (*THREADS, "async")
-            or _makes_thread(callee) is not None
-            or (callee.name in _DISPATCH and len(callee.path) == 1)
-            or (callee.name in _PARALLEL and callee.path[:-1] in _PARALLEL_SPACES)
-            or callee.path == ("at", "intraop_launch")
-        )
-    if isinstance(callee, MemberAccess) and callee.name in _CONTINUATIONS:
-        return True
-    if not isinstance(callee, MemberAccess) or callee.name not in _POOL_METHODS:
-        return False
-    owner = callee.object
-    if isinstance(owner, CallExpression) and not owner.arguments:
-        owner = owner.callee
-    return _POOL.search(last_name(owner)) is not None
-
-
-def _makes_thread(callee: NamePath) -> Expression | None:
-    """The thread's type in `std::make_unique<std::thread>`."""
-    types = callee.template_arguments if callee.name in ("make_unique", "make_shared") else None
-    return types[0] if types and last_name(types[0]) in THREADS else None
-
-
-def _named(callee: Expression) -> str:
-    """What starts the thread, as a message says it: `std::thread` of `std::make_unique<std::thread>`."""
-    made = _makes_thread(callee) if isinstance(callee, NamePath) else None
-    if made is not None:
-        return str(made)
-    if isinstance(callee, (NamePath, MemberAccess)):
-        return str(replace(callee, template_arguments=None))
-    return str(callee)
+def _arguments_around(function: Function, facts: Facts) -> tuple[Expression, ...]:
+    """The arguments of the call that is given the lambda."""
+    around = [
+        call
+        for call in _calls_by_function(facts).get(function.parent, [])
+        if call.span.holds(function.span) and call.called == function.passed_to
+    ]
+    return around[-1].arguments if around else ()
 
 
 def _is_template(type_: Expression | None, name: str) -> bool:
@@ -289,11 +284,11 @@ def _is_template(type_: Expression | None, name: str) -> bool:
 def _is_given_to_pool(function: Function, facts: Facts) -> bool:
     """`later->add([&] { … })`, where `later` is declared as an executor or a pool."""
     takes = function.passed_to
-    if not isinstance(takes, MemberAccess) or takes.name not in _POOL_METHODS or function.parent is None:
+    if not isinstance(takes, MemberAccess) or takes.name not in POOL_METHODS or function.parent is None:
         return False
     type_ = declared_type(last_name(takes.object), function.parent, function.span.start, facts)
     return type_ is not None and any(
-        _POOL.search(last_name(node)) for node in nodes_of(type_) if isinstance(node, NamePath)
+        POOL.search(last_name(node)) for node in nodes_of(type_) if isinstance(node, NamePath)
     )
 
 
@@ -335,6 +330,18 @@ def _is_deferred(span: Span, facts: Facts) -> bool:
 def _deferred_calls(facts: Facts) -> list[Call]:
     calls = (call for call in facts.calls if call.name == "async" and call.arguments)
     return [call for call in calls if "deferred" in words_of(call.arguments[0])]
+
+
+def _guard_at(start: Span, function: int | None, facts: Facts, project: Project) -> GuardUse | None:
+    """The guard that is on where a function hands work to a thread: its own, or that of a function that calls it."""
+    own = _guard_around(start, function, facts, project)
+    if own is not None or function is None:
+        return own
+    for place in places_of_calls(function, facts):
+        guard = _guard_around(place.span, place.function, facts, project)
+        if guard is not None:
+            return guard
+    return None
 
 
 def _guard_around(start: Span, function: int | None, facts: Facts, project: Project) -> GuardUse | None:
@@ -423,8 +430,12 @@ def _first_work(index: int, facts: Facts, depth: int = _DEPTH) -> Call | None:
 
     Or that calls a function of the file, without a guard of its own, of which the same is true.
     """
+    return _first_work_in(facts.functions[index].body, index, facts, depth)
+
+
+def _first_work_in(span: Span, index: int, facts: Facts, depth: int) -> Call | None:
     guarded = _functions_with_guards(facts)
-    for call in index_of(facts).calls.within(facts.functions[index].body):
+    for call in index_of(facts).calls.within(span):
         if call.name in guarded or _makes_data(call):
             continue
         works = computes_tensors(call) or (depth > 0 and _leads_to_work(call, facts, depth))
@@ -446,7 +457,7 @@ def _leads_to_work(call: Call, facts: Facts, depth: int) -> bool:
 # What makes tensors of data or asks about them records nothing, under a guard or without one.
 _MAKES_DATA = lazy_regex(
     r"(?:empty|zeros|ones|full|rand|randn|randint)(?:_like)?|tensor|from_blob|from_file|arange"
-    r"|linspace|logspace|eye|randperm|scalar_tensor|equal|allclose|is_\w+|get_\w+|set_\w+|has\w+|result_type|numel"
+    r"|linspace|logspace|eye|randperm|scalar_tensor|stack|cat|equal|allclose|is_\w+|get_\w+|set_\w+|has\w+|result_type|numel"
 )
 
 

@@ -91,7 +91,12 @@ def _complete(
         own = reading.span(declarator)
         if spans[:1] != (own,):
             spans = (own, *(span for span in spans if span != own))
-    work = first_work(statement, block, reading.first_works) if form in _COVERS else None
+    if under_error and form is Form.DECLARATION and statement.parent is not None and statement.parent.type in _CONTROL:
+        # The grammar has no branch that is a declaration, and takes the guard's name for a statement.
+        block, scope = statement, reading.span(statement)
+    holder = holder_of(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None
+    covers = form in _COVERS or (holder is not None and holder.declared and not holder.raw)
+    work = first_work(statement, block, reading.first_works) if covers else None
     after: tuple[Span, ...] = ()
     if guard == guards.INFERENCE_MODE and form in _COVERS:
         after = tuple(Span(start + reading.shift, end + reading.shift) for start, end in runs_after(block))
@@ -106,7 +111,7 @@ def _complete(
         variable_spans=spans,
         argument=cpp_argument(reading, argument),
         built=built_in_declaration(reading, top) if form is Form.OPTIONAL else (),
-        holder=holder_of(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None,
+        holder=holder,
         scope=scope,
         first_work=reading.span(work) if work is not None else None,
         after=after,
@@ -347,9 +352,21 @@ def _construction(reading: Reading, top: Node, parent: Node) -> _Found | None:
         return form, declaration, name, argument, False
     if outer is not None and outer.type == "expression_statement":
         return Form.TEMPORARY, outer, None, argument, False
+    while outer is not None and outer.type == "parenthesized_expression":
+        outer = outer.parent
+    if outer is not None and outer.type == "conditional_expression" and _is_statement(outer):
+        return Form.TEMPORARY, _statement_of(parent), None, argument, False
     if outer is not None and outer.type in ("cast_expression", "comma_expression", "argument_list"):
         return Form.TEMPORARY, _statement_of(parent), None, argument, True
     return Form.REFERENCE, _statement_of(parent), None, argument, True
+
+
+def _is_statement(node: Node) -> bool:
+    """Whether a conditional expression is all that its statement evaluates: `inference ? G() : G(false);`."""
+    outer = node.parent
+    while outer is not None and outer.type in ("conditional_expression", "parenthesized_expression"):
+        outer = outer.parent
+    return outer is not None and outer.type == "expression_statement"
 
 
 def _new(reading: Reading, top: Node, parent: Node) -> _Found | None:

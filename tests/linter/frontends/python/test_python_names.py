@@ -102,6 +102,11 @@ FINE = [
     pytest.param("use_no_grad = my_inference_mode_flag\n", False, id="part of another name"),
     pytest.param("with torch.no_grad():\n    yield 1\n", True, id="a block in a file that yields"),
     pytest.param("with torch.no_grad():\n    await f()\n", True, id="a block in a file that awaits"),
+    pytest.param("with torch.no_grad():\n    Thread(target=f).start()\n", True, id="a block in a file with threads"),
+    pytest.param(
+        "@torch.no_grad()\ndef f():\n    pool.map(g, x)\nclass A(Thread): ...\n", True, id="a class of threads"
+    ),
+    pytest.param("with torch.no_grad():\n    torch.set_num_threads(1)\n", False, id="the number of threads"),
     pytest.param("@torch.no_grad()\nasync def f(): ...\n", True, id="decorated async def"),
     pytest.param("@torch.no_grad()\nclass A: ...\n", True, id="decorated class"),
     pytest.param("@torch.no_grad()\n@torch.inference_mode()\ndef f(): ...\n", True, id="two guards"),
