@@ -16,7 +16,7 @@ from .analysis.project import Project
 from .facts import Facts, GuardUse, Span, Suppression
 from .findings import Decision, Finding, Severity, StepTaken
 from .flow.events import Event, EventKind
-from .flow.project_events import events_in, steps_of, use_of
+from .flow.project_events import events_in, story_of, use_of
 from .guards import GuardChoice, gradient_guards, no_guards
 from .named_tuples import NamedTuple
 from .rule_names import RuleName, rule_names
@@ -217,7 +217,7 @@ class Rule(Struct):
             message,
             use=use_of(event, facts),
             variable=event.variable,
-            steps=steps_of(event, project),
+            steps=story_of(event, project),
         )
 
 

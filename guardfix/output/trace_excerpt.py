@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..verify.aligned_traces import AlignedStep, StepAgreement, aligned
-from ..verify.traces import Event, in_words
+from ..verify.traces import TracedEvent, in_words
 from ..verify.verifying import Result
 
 _ABOVE, _BELOW = 3, 4
@@ -39,7 +39,7 @@ def _middle(steps: Sequence[AlignedStep]) -> int:
     return next(guarded, 0)
 
 
-def _shown(event: Event | None) -> dict[str, Any] | None:
+def _shown(event: TracedEvent | None) -> dict[str, Any] | None:
     if event is None:
         return None
     return {"line": event.get("line"), "guards": list(event.get("guards", ())), "message": in_words(event)}

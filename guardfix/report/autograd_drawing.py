@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from grandalf.graphs import Edge, Graph, Vertex
 from grandalf.layouts import SugiyamaLayout
 
-from guardfix.verify.traces import Event
+from guardfix.verify.traces import TracedEvent
 
 MOST_NODES = 40
 """Nodes of a graph that are drawn, the nearest ones."""
@@ -36,7 +36,7 @@ class GraphNode(NamedTuple):
 AutogradGraph = Mapping[int, GraphNode]
 
 
-def autograd_graph(events: Iterable[Event]) -> AutogradGraph:
+def autograd_graph(events: Iterable[TracedEvent]) -> AutogradGraph:
     """All nodes that a detailed recording tells of, by their numbers."""
     found = {}
     for event in events:

@@ -10,7 +10,7 @@ from typing import Any
 from guardfix.output.verdict_text import result_reasons
 from guardfix.verify.aligned_traces import AlignedStep, StepAgreement, aligned
 from guardfix.verify.guard_outcomes import GuardReach
-from guardfix.verify.traces import Event, tensor_in_words
+from guardfix.verify.traces import TracedEvent, tensor_in_words
 from guardfix.verify.verifying import Result
 from guardfix.wording import printable
 
@@ -198,7 +198,7 @@ def _rows(steps: Sequence[AlignedStep], before: AutogradGraph, after: AutogradGr
 
 
 def _places_with_drawings(steps: Sequence[AlignedStep], kept: Iterable[int]) -> frozenset[int]:
-    def has_graph(event: Event | None) -> bool:
+    def has_graph(event: TracedEvent | None) -> bool:
         return event is not None and any(isinstance(r, dict) and r.get("node") for r in event.get("results", ()))
 
     found = [place for place in kept if has_graph(steps[place].before) or has_graph(steps[place].after)]
@@ -207,7 +207,11 @@ def _places_with_drawings(steps: Sequence[AlignedStep], kept: Iterable[int]) -> 
 
 
 def _side(
-    number: int, event: Event | None, other: Event | None, previous: Event | None, graph: AutogradGraph
+    number: int,
+    event: TracedEvent | None,
+    other: TracedEvent | None,
+    previous: TracedEvent | None,
+    graph: AutogradGraph,
 ) -> ShownStep | None:
     if event is None:
         return None

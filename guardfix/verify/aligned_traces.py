@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import zip_longest
 from typing import NamedTuple
 
-from .traces import Event, Parting, alike, paired_threads, same_marks
+from .traces import Parting, TracedEvent, alike, paired_threads, same_marks
 
 _MOST_MATCHED = 2_000
 """Steps behind the parting that are matched by their ops; those behind them are paired by their numbers."""
@@ -29,9 +29,9 @@ class AlignedStep(NamedTuple):
     thread: int
     number_before: int
     """Counted from 1 among the steps of the thread; 0 where there is none."""
-    before: Event | None
+    before: TracedEvent | None
     number_after: int
-    after: Event | None
+    after: TracedEvent | None
     agreement: StepAgreement
 
     @property
@@ -42,7 +42,7 @@ class AlignedStep(NamedTuple):
         return Parting(self.number_before or self.number_after, self.thread, self.before, self.after).what()
 
 
-def aligned(before: Iterable[Event], after: Iterable[Event]) -> Iterator[AlignedStep]:
+def aligned(before: Iterable[TracedEvent], after: Iterable[TracedEvent]) -> Iterator[AlignedStep]:
     """The steps of two recordings, thread by thread.
 
     Up to where they part, steps have the same number; behind it, steps with the same op are taken for the same.
@@ -57,14 +57,14 @@ def aligned(before: Iterable[Event], after: Iterable[Event]) -> Iterator[Aligned
             )
 
 
-def _parting(one: Sequence[Event], two: Sequence[Event]) -> int:
+def _parting(one: Sequence[TracedEvent], two: Sequence[TracedEvent]) -> int:
     for index, (b, a) in enumerate(zip(one, two, strict=False)):
         if b != a and not alike(b, a):
             return index
     return min(len(one), len(two))
 
 
-def _matched(one: Sequence[Event], two: Sequence[Event]) -> Iterator[tuple[int | None, int | None]]:
+def _matched(one: Sequence[TracedEvent], two: Sequence[TracedEvent]) -> Iterator[tuple[int | None, int | None]]:
     near, also = ([_name(event) for event in events[:_MOST_MATCHED]] for events in (one, two))
     for kind, a, b, c, d in SequenceMatcher(None, near, also, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -75,13 +75,13 @@ def _matched(one: Sequence[Event], two: Sequence[Event]) -> Iterator[tuple[int |
     yield from zip_longest(range(len(near), len(one)), range(len(also), len(two)))
 
 
-def _name(event: Event) -> str:
+def _name(event: TracedEvent) -> str:
     """What makes two steps the same: a call that raises is still that call."""
     return str(event.get("op", event["event"]))
 
 
 def _step(
-    thread: int, one: Sequence[Event], first: int | None, two: Sequence[Event], second: int | None
+    thread: int, one: Sequence[TracedEvent], first: int | None, two: Sequence[TracedEvent], second: int | None
 ) -> AlignedStep:
     before = None if first is None else one[first]
     after = None if second is None else two[second]

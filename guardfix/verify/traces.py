@@ -10,7 +10,7 @@ from typing import Any
 
 from guardfix.runtime_shim.recording.trace_events import ANSWERED_ANEW
 
-Event = Mapping[str, Any]
+TracedEvent = Mapping[str, Any]
 
 _WORDS = {"_version": "its version", "_is_view": "whether it is a view", "requires_grad": "whether it requires grad"}
 
@@ -22,8 +22,8 @@ class Parting:
     step: int
     """Counted from 1 among the steps of the thread."""
     thread: int
-    before: Event | None
-    after: Event | None
+    before: TracedEvent | None
+    after: TracedEvent | None
 
     def what(self) -> str:
         """What differs, in words."""
@@ -73,7 +73,7 @@ class Comparison:
         return min(found, key=lambda parting: (parting.thread, parting.step), default=None)
 
 
-def compare(before: Iterable[Event], after: Iterable[Event]) -> Comparison:
+def compare(before: Iterable[TracedEvent], after: Iterable[TracedEvent]) -> Comparison:
     """Thread by thread. Worker threads start in any order, so theirs are matched by what they did."""
     parting: Parting | None = None
     mark: Parting | None = None
@@ -94,8 +94,8 @@ def compare(before: Iterable[Event], after: Iterable[Event]) -> Comparison:
     return Comparison(parting, mark, inference)
 
 
-def _threads(events: Iterable[Event]) -> list[list[Event]]:
-    found: dict[int, list[Event]] = {}
+def _threads(events: Iterable[TracedEvent]) -> list[list[TracedEvent]]:
+    found: dict[int, list[TracedEvent]] = {}
     for event in events:
         if event["event"] in ("step", "raised", "gradient"):
             found.setdefault(event["thread"], []).append(event)
@@ -106,18 +106,20 @@ def _threads(events: Iterable[Event]) -> list[list[Event]]:
     return [main, *sorted(found.values(), key=lambda steps: [str(_meaning(step)) for step in steps])]
 
 
-def paired_threads(before: Iterable[Event], after: Iterable[Event]) -> Iterator[tuple[list[Event], list[Event]]]:
+def paired_threads(
+    before: Iterable[TracedEvent], after: Iterable[TracedEvent]
+) -> Iterator[tuple[list[TracedEvent], list[TracedEvent]]]:
     """The steps of each thread, before and after; a thread that only one recording has meets an empty list."""
     for one, two in zip_longest(_threads(before), _threads(after)):
         yield one or [], two or []
 
 
-def alike(before: Event, after: Event) -> bool:
+def alike(before: TracedEvent, after: TracedEvent) -> bool:
     """Whether the program gets to see the same at two steps."""
     return _meaning(before) == _meaning(after) or _tracked(before, after)
 
 
-def _meaning(event: Event) -> tuple[Any, ...]:
+def _meaning(event: TracedEvent) -> tuple[Any, ...]:
     """What of an event counts as done by the program."""
     if event["event"] == "raised":
         return ("raised", event["op"], event["error"], without_versions(event["message"]))
@@ -146,7 +148,7 @@ def _history(result: Mapping[str, Any]) -> bool:
     return result["grad_fn"] is not None
 
 
-def _tracked(before: Event, after: Event) -> bool:
+def _tracked(before: TracedEvent, after: TracedEvent) -> bool:
     """Whether all that differs is that a view is tracked now: then it has `requires_grad` from its base."""
     one, two = before.get("results", ()), after.get("results", ())
     return (
@@ -163,12 +165,12 @@ def _tracked(before: Event, after: Event) -> bool:
     )
 
 
-def same_marks(before: Event, after: Event) -> bool:
+def same_marks(before: TracedEvent, after: TracedEvent) -> bool:
     """Whether two steps agree in what a migration is meant to change: versions, inference tensors, views."""
     return bool(_marks(before) == _marks(after))
 
 
-def _marks(event: Event) -> Any:
+def _marks(event: TracedEvent) -> Any:
     if event.get("op") in ANSWERED_ANEW:
         return event["results"]
     return [
@@ -226,7 +228,7 @@ def _number(text: str) -> str:
     return f"{value:.6g}"
 
 
-def _op(event: Event) -> str:
+def _op(event: TracedEvent) -> str:
     if event["event"] == "gradient":
         return "the gradient of a leaf"
     if "op" not in event:
@@ -234,7 +236,7 @@ def _op(event: Event) -> str:
     return f"`{event['op']}`"
 
 
-def in_words(event: Event) -> str:
+def in_words(event: TracedEvent) -> str:
     """An event, in words."""
     if event["event"] == "raised":
         return f"{_op(event)} raises {event['error']}: {short(event['message'])}"
@@ -260,7 +262,7 @@ def short(message: str) -> str:
     return line if len(line) <= 200 else line[:197] + "…"
 
 
-def described(event: Event | None) -> dict[str, Any] | None:
+def described(event: TracedEvent | None) -> dict[str, Any] | None:
     """An event as JSON has it."""
     if event is None:
         return None

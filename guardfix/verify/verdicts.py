@@ -1,3 +1,4 @@
+# Long because the words of all verdicts stand together.
 """What two runs of a program, before and after its migration, say about the migration."""
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..facts import Facts, GuardUse
+from ..facts.bodies import AnyStatement, Body
 from ..facts.statement_walk import blocks_of
-from ..facts.statements import Body, Statement
 
 
-def covered_statements(use: GuardUse, facts: Facts) -> tuple[Body, Sequence[Statement]] | None:
+def covered_statements(use: GuardUse, facts: Facts) -> tuple[Body, Sequence[AnyStatement]] | None:
     """The statements behind the guard in its block, and the body that they stand in; None where they weren't read."""
     body = _bodies_by_function(facts).get(use.function) if use.function is not None else None
     if body is None or not body.is_read:
@@ -19,7 +19,7 @@ def covered_statements(use: GuardUse, facts: Facts) -> tuple[Body, Sequence[Stat
     return (body, behind) if behind is not None else None
 
 
-def _behind(statements: Sequence[Statement], use: GuardUse) -> Sequence[Statement] | None:
+def _behind(statements: Sequence[AnyStatement], use: GuardUse) -> Sequence[AnyStatement] | None:
     waiting = [statements]
     while waiting:
         block = waiting.pop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..facts import Facts, GuardUse
+from ..facts.bodies import AnyStatement, Assign, Body, Evaluate, If, Loop, Raise, ReturnStatement
 from ..facts.expressions import (
     Bracketed,
     CallExpression,
@@ -28,7 +29,6 @@ from ..facts.expressions import (
     words_of,
 )
 from ..facts.index import index_of
-from ..facts.statements import Assign, Body, Evaluate, If, Loop, Raise, Return, Statement
 from ..lazy_regex import lazy_regex
 from .covered_statements import covered_statements
 from .declared_types import declared_type
@@ -51,10 +51,10 @@ def fills_the_guard_alone(use: GuardUse, facts: Facts) -> bool:
     return all(_fills(statement, use.holder.name) for statement in statements)
 
 
-def _fills(statement: Statement, name: str) -> bool:
+def _fills(statement: AnyStatement, name: str) -> bool:
     if isinstance(statement, Assign):
         return not statement.declares and all(simple_name(target) == name for target in statement.targets)
-    if isinstance(statement, Return):
+    if isinstance(statement, ReturnStatement):
         return statement.value is None or _is_idle_value(statement.value)
     value = statement.value if isinstance(statement, Evaluate) else None
     callee = value.callee if isinstance(value, CallExpression) else None
@@ -90,7 +90,7 @@ def makes_callables_alone(use: GuardUse, facts: Facts) -> bool:
     return makes
 
 
-def _switches_module(statement: Statement) -> bool:
+def _switches_module(statement: AnyStatement) -> bool:
     """`net->eval();`"""
     value = statement.value if isinstance(statement, Evaluate) else None
     if not isinstance(value, CallExpression) or not isinstance(value.callee, MemberAccess):
@@ -98,7 +98,7 @@ def _switches_module(statement: Statement) -> bool:
     return value.callee.name in ("eval", "train") and all(map(_is_idle_value, (value.callee.object, *value.arguments)))
 
 
-def _declares_callable(statement: Statement, facts: Facts) -> bool:
+def _declares_callable(statement: AnyStatement, facts: Facts) -> bool:
     """`std::function<at::Tensor()> predict;`, which holds nothing yet."""
     return (
         isinstance(statement, Assign)
@@ -109,9 +109,9 @@ def _declares_callable(statement: Statement, facts: Facts) -> bool:
     )
 
 
-def _given(statement: Statement, body: Body, facts: Facts) -> Expression | None:
+def _given(statement: AnyStatement, body: Body, facts: Facts) -> Expression | None:
     """What a statement stores or gives back; None of one that does anything else."""
-    if isinstance(statement, Return) and statement.value is not None:
+    if isinstance(statement, ReturnStatement) and statement.value is not None:
         return statement.value
     if isinstance(statement, Assign) and statement.operator == "=":
         return statement.value
@@ -214,13 +214,13 @@ class _RawReading:
         self._plain = plain
         self.hands_out_pointers = False
 
-    def all_raw(self, statements: Sequence[Statement], body: Body) -> bool:
+    def all_raw(self, statements: Sequence[AnyStatement], body: Body) -> bool:
         return all(self._is_raw_statement(statement, body) for statement in statements)
 
-    def _is_raw_statement(self, statement: Statement, body: Body) -> bool:
+    def _is_raw_statement(self, statement: AnyStatement, body: Body) -> bool:
         if isinstance(statement, Raise):
             return True
-        if isinstance(statement, Return):
+        if isinstance(statement, ReturnStatement):
             return statement.value is None or _is_idle_value(statement.value) or self._is_raw(statement.value, body)
         if isinstance(statement, Evaluate):
             return self._is_raw(statement.value, body)

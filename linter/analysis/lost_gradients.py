@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..facts import Facts, Function, GuardUse
+from ..facts.bodies import Assign, Raise, ReturnStatement
 from ..facts.expressions import (
     CallExpression,
     Expression,
@@ -16,8 +17,7 @@ from ..facts.expressions import (
     simple_name,
     words_of,
 )
-from ..facts.statement_walk import expressions_of, statements_in
-from ..facts.statements import Assign, Raise, Return
+from ..facts.statement_walk import all_statements, expressions_of
 from ..lazy_regex import lazy_regex
 from .calls import names_op
 from .covered_statements import covered_statements
@@ -48,18 +48,18 @@ def loses_gradients(use: GuardUse, backward: Function, facts: Facts) -> bool:
     body, statements = covered
     tensors = {parameter.name for parameter in body.parameters[1:]}
     computed: set[str] = set()
-    for statement in statements_in(body.statements):
+    for statement in all_statements(body.statements):
         if any(_sets_or_asks_mode(one) for one in expressions_of(statement)):
             return False
-        if not isinstance(statement, (Assign, Return)) or statement.value is None:
+        if not isinstance(statement, (Assign, ReturnStatement)) or statement.value is None:
             continue
         if not words_of(statement.value) & (tensors | _SAVED):
             continue
         names = _targets(statement) if isinstance(statement, Assign) else set()
         tensors |= names
-        under = any(one is statement for one in statements_in(statements))
+        under = any(one is statement for one in all_statements(statements))
         if (under and _computes(statement.value, tensors)) or words_of(statement.value) & computed:
-            if isinstance(statement, Return):
+            if isinstance(statement, ReturnStatement):
                 return True
             computed |= names
     return False

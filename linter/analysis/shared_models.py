@@ -21,7 +21,7 @@ _MOST_CALLS = 4
 """How far a model is followed from function to function, and from part to whole."""
 
 
-class Place(NamedTuple):
+class RunPlace(NamedTuple):
     path: str
     span: Span
     function: str
@@ -32,12 +32,12 @@ class SharedCache(NamedTuple):
     """A cache that is filled under inference mode in one place, and used in training in another."""
 
     fill: LazyFill
-    under: Place
-    normal: Place
+    under: RunPlace
+    normal: RunPlace
 
 
 class _Run(NamedTuple):
-    place: Place
+    place: RunPlace
     inside: bool
     trains: bool
 
@@ -191,7 +191,7 @@ class SharedModels:
         for run in flow.runs:
             if run.model == held.name and _is_in(flow, run.function, held):
                 function = flow.functions[run.function]
-                yield _Run(Place(held.path, run.span, function.name), run.inside or function.inside, function.trains)
+                yield _Run(RunPlace(held.path, run.span, function.name), run.inside or function.inside, function.trains)
         if not depth:
             return
         for call in flow.handed:

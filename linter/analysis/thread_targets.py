@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from ..facts import Call, Facts, Function, Span
+from ..facts.bodies import Block, Body
 from ..facts.expressions import (
     Bracketed,
     Expression,
@@ -20,8 +21,7 @@ from ..facts.expressions import (
     simple_name,
 )
 from ..facts.index import index_of
-from ..facts.statement_walk import statements_in
-from ..facts.statements import Block, Body
+from ..facts.statement_walk import all_statements
 from ..named_tuples import NamedTuple
 from .declared_types import declared_type
 from .thread_starters import THREADS, function_named, runs_in_thread, started_by, starter_name
@@ -115,9 +115,9 @@ def parallel_regions(facts: Facts) -> Iterator[CodePlace]:
     while waiting:
         body = waiting.pop()
         waiting += body.inner
-        for statement in statements_in(body.statements):
+        for statement in all_statements(body.statements):
             if isinstance(statement, Block) and statement.is_parallel:
-                spans = [inner.span for inner in statements_in(statement.block)]
+                spans = [inner.span for inner in all_statements(statement.block)]
                 if spans:
                     whole = Span(min(span.start for span in spans), max(span.end for span in spans))
                     yield CodePlace(whole, body.function)

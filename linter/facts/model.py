@@ -12,6 +12,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from ..named_tuples import NamedTuple
+from .bodies import Body
 from .expressions import (
     Bracketed,
     CallExpression,
@@ -28,7 +29,6 @@ from .intents import Intent
 from .packing import pack, unpack
 from .python_model import PythonFacts
 from .spans import Span
-from .statements import Body
 from .use_model import GuardUse
 
 

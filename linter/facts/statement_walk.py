@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .expressions import CallExpression, Expression, nodes_of, words_of
-from .model import Facts
-from .statements import (
+from .bodies import (
+    AnyStatement,
     Assign,
     Block,
     Body,
@@ -16,13 +15,14 @@ from .statements import (
     If,
     Loop,
     Raise,
-    Return,
-    Statement,
+    ReturnStatement,
     Try,
 )
+from .expressions import CallExpression, Expression, nodes_of, words_of
+from .model import Facts
 
 
-def statements_in(statements: Sequence[Statement]) -> Iterator[Statement]:
+def all_statements(statements: Sequence[AnyStatement]) -> Iterator[AnyStatement]:
     """The statements with those in their blocks, in order."""
     waiting = list(reversed(statements))
     while waiting:
@@ -32,7 +32,7 @@ def statements_in(statements: Sequence[Statement]) -> Iterator[Statement]:
             waiting += reversed(block)
 
 
-def blocks_of(statement: Statement) -> Iterator[Sequence[Statement]]:
+def blocks_of(statement: AnyStatement) -> Iterator[Sequence[AnyStatement]]:
     """The blocks of a compound statement."""
     match statement:
         case If():
@@ -51,7 +51,7 @@ def blocks_of(statement: Statement) -> Iterator[Sequence[Statement]]:
             yield statement.finally_
 
 
-def expressions_of(statement: Statement) -> Iterator[Expression]:
+def expressions_of(statement: AnyStatement) -> Iterator[Expression]:
     """The expressions of a statement's own, not those in its blocks."""
     match statement:
         case Assign():
@@ -69,16 +69,16 @@ def expressions_of(statement: Statement) -> Iterator[Expression]:
                 yield item.context
                 if item.target is not None:
                     yield item.target
-        case Return() | Raise():
+        case ReturnStatement() | Raise():
             if statement.value is not None:
                 yield statement.value
         case Delete():
             yield from statement.targets
 
 
-def calls_in(body: Body) -> Iterator[CallExpression]:
+def called_in(body: Body) -> Iterator[CallExpression]:
     """The calls in a function's own code."""
-    for statement in statements_in(body.statements):
+    for statement in all_statements(body.statements):
         for expression in expressions_of(statement):
             for node in nodes_of(expression):
                 if isinstance(node, CallExpression):
@@ -94,7 +94,7 @@ def words_in(body: Body) -> set[str]:
         waiting += one.inner
         for decorator in one.decorators:
             found |= words_of(decorator)
-        for statement in statements_in((*one.initialisers, *one.statements)):
+        for statement in all_statements((*one.initialisers, *one.statements)):
             if isinstance(statement, Assign) and statement.type is not None:
                 found |= words_of(statement.type)
             for expression in expressions_of(statement):

@@ -96,7 +96,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf407_redundant_guard.py': (4963, 706363408),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
     'rules/gf502_inference_backward.py': (2204, 2836541422),
-    'rules/gf503_lazy_cache_under_inference_mode.py': (4298, 1636768096),
+    'rules/gf503_lazy_cache_under_inference_mode.py': (4304, 4265667719),
     'rules/gf504_inference_mode_in_training.py': (4171, 1565601703),
     'rules/gf505_legacy_decorator_call.py': (2002, 648993747),
     'rules/gf506_inference_escape.py': (2719, 2145790722),

@@ -21,9 +21,6 @@ from .values import (
     Value,
 )
 
-Keywords = tuple[tuple[str, Value], ...]
-
-
 MODULE_CLASSES = frozenset(
     ("torch.nn.Module", "torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.modules.module.Module")
 )

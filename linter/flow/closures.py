@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..facts.statements import Body
-from .paths import Interpreter, Place
+from ..facts.bodies import Body
+from .paths import Interpreter, Keywords, Place
 from .state import State
 from .values import (
     Closure,
@@ -12,8 +12,6 @@ from .values import (
     Table,
     Value,
 )
-
-Keywords = tuple[tuple[str, Value], ...]
 
 
 def changed(closure: Closure, **fields: object) -> Closure:

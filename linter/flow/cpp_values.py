@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from guardfix import torch_ops
 
+from ..facts.bodies import Assign, BodyParameter
 from ..facts.expressions import (
     Bracketed,
     Construction,
@@ -12,8 +13,7 @@ from ..facts.expressions import (
     NewExpression,
     simple_name,
 )
-from ..facts.statements import Assign, BodyParameter
-from . import classes, closures, layers, reach
+from . import classes, closures, layer_calls, reach
 from .guards_entered import guard_of, made_guard, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
@@ -52,8 +52,8 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
     if last in _POINTERS and inner:
         return value_of_type(machine, inner[0], name, state, place)
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
-        made = layers.layer(last, (), state, place)
-        return layers.unknown_parameters(made, state)
+        made = layer_calls.made_layer(last, (), state, place)
+        return layer_calls.unknown_parameters(made, state)
     cls = classes.class_named(machine, path.path, place)
     if cls is not None:
         return classes.instance_of(machine, cls, state, complete=False)
@@ -75,7 +75,7 @@ def parameter(machine: Interpreter, parameter: BodyParameter, state: State, plac
     return state.opaque(parameter.name, tensor=True if shown.rpartition(".")[2] == "Tensor" else None, module=module)
 
 
-def named(machine: Interpreter, path: NamePath, state: State, place: Place) -> Value:
+def cpp_named(machine: Interpreter, path: NamePath, state: State, place: Place) -> Value:
     """What a C++ name stands for."""
     parts = path.path
     if len(parts) == 1:
@@ -161,20 +161,20 @@ def made_of_type(
         return [(state, values[0] if len(values) == 1 else state.plain())]
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
         if values == (NONE,):
-            return [(state, layers.unknown_parameters(layers.layer(last, (), state, place), state))]
-        return [(state, layers.layer(last, (), state, place))]
+            return [(state, layer_calls.unknown_parameters(layer_calls.made_layer(last, (), state, place), state))]
+        return [(state, layer_calls.made_layer(last, (), state, place))]
     if "optim" in path.path[:-1]:
         return [(state, state.add(Instance("optimizer", last, None, {"params": values[0] if values else NONE})))]
     if last == "TensorOptions":
         return [(state, state.add(Instance("options", last)))]
     cls = classes.class_named(machine, path.path, place)
     if cls is not None:
-        return construct_class(machine, cls, values, state, place)
+        return construct_cpp(machine, cls, values, state, place)
     reach.unknown_call(state, values)
     return [(state, state.opaque(name))]
 
 
-def construct_class(
+def construct_cpp(
     machine: Interpreter, cls: ClassValue, values: tuple[Value, ...], state: State, place: Place
 ) -> Results:
     """An object of a class of the program: members first, then the constructor with these arguments."""
@@ -354,7 +354,7 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
     state.names(place.frame)[name] = value
 
 
-def call_name(
+def call_cpp_name(
     machine: Interpreter, name: Name, arguments: tuple[Value, ...], state: State, place: Place, written: Expression
 ) -> Results | None:
     """What only C++ has among the things that a name may call; None for others."""

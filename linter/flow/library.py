@@ -5,9 +5,9 @@ from __future__ import annotations
 from guardfix import torch_ops
 
 from ..facts.expressions import Expression, NamePath
-from . import classes, cpp_values, layers, model_names, reach, tensors, threads, torch_calls
+from . import classes, cpp_values, layer_calls, model_names, reach, tensors, threads, torch_calls
 from .guards_entered import guard_of, made_guard, set_modes
-from .paths import Interpreter, Place, Results
+from .paths import Interpreter, Keywords, Place, Results
 from .state import State
 from .values import (
     NONE,
@@ -27,8 +27,6 @@ from .values import (
     Truth,
     Value,
 )
-
-Keywords = tuple[tuple[str, Value], ...]
 
 BUILTINS = frozenset(
     "abs all any bool bytes callable chr classmethod dict dir divmod enumerate filter float format frozenset getattr "
@@ -116,7 +114,7 @@ def _call_cpp_name(
 ) -> Results:
     if guard_of(name, "cpp") is not None:
         return [(state, state.plain())]  # a temporary: it is gone at the end of the expression
-    known = cpp_values.call_name(machine, name, arguments, state, place, written)
+    known = cpp_values.call_cpp_name(machine, name, arguments, state, place, written)
     if known is not None:
         return known
     path = name.path
@@ -299,7 +297,7 @@ def _torch(
         if isinstance(arguments[0], Ref) and state.tensor(arguments[0]) is not None:
             modes = state.modes
             state.modes = modes._replace(grad=False)
-            done = torch_calls.write(machine, arguments[0], state, place, path[-1])
+            done = torch_calls.write_tensor(machine, arguments[0], state, place, path[-1])
             state.modes = modes
             return [(state, arguments[0])] if done else []
         return [(state, arguments[0])]
@@ -317,7 +315,7 @@ def _torch(
         children = {str(index): value for index, value in enumerate(items)}
         return [(state, state.add(Instance("sequential", path[-1], None, children)))]
     if path[:2] == ("torch", "nn") and len(path) == 3 and path[2][:1].isupper():
-        return [(state, layers.layer(path[2], keywords, state, place))]
+        return [(state, layer_calls.made_layer(path[2], keywords, state, place))]
     if dotted in ("torch.load", "torch.jit.load", "torch.hub.load"):
         if dotted == "torch.load":
             return [(state, state.opaque(origin=dotted))]

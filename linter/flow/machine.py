@@ -1,3 +1,4 @@
+# Long because statements and expressions call each other.
 """Runs statements on states: every path that conditions leave open, a few at a time.
 
 A path ends where PyTorch or the program raises. Paths that come to the same state become one; of more than
@@ -9,6 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ..facts import Span
+from ..facts.bodies import (
+    AnyStatement,
+    Assign,
+    Block,
+    Declaration,
+    Define,
+    Delete,
+    Evaluate,
+    Handler,
+    If,
+    Import,
+    Leave,
+    Loop,
+    Raise,
+    ReturnStatement,
+    Try,
+)
 from ..facts.expressions import (
     Bracketed,
     CallExpression,
@@ -29,27 +47,10 @@ from ..facts.expressions import (
     simple_name,
     words_of,
 )
-from ..facts.statements import (
-    Assign,
-    Block,
-    Declaration,
-    Define,
-    Delete,
-    Evaluate,
-    Handler,
-    If,
-    Import,
-    Leave,
-    Loop,
-    Raise,
-    Return,
-    Statement,
-    Try,
-)
-from . import calls, cpp_values, guards_entered, threads, torch_calls, with_blocks
+from . import calling, cpp_values, entered_blocks, guards_entered, threads, torch_calls
 from .events import Event, EventKind
-from .paths import Keywords, Outcome, Place, Results
-from .program import File, Program
+from .paths import Keywords, PathOutcome, Place, Results
+from .program import File, ProjectCode
 from .state import State
 from .values import (
     NONE,
@@ -79,7 +80,7 @@ MOST_STATES = 4
 """Paths that are followed at one point."""
 MOST_DULL = 2
 """Of these, those on which nothing that a rule would tell is on the way."""
-MOST_STEPS = 700
+STEP_BUDGET = 700
 """Statements that one root may run."""
 FLAG = "a condition decides which guard it is"
 """Why what happens under such a guard is possible at most: it's for the caller to say."""
@@ -94,7 +95,7 @@ class Exhausted(Exception):
 class Machine:
     """One run over a program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProjectCode) -> None:
         self.program = program
         self.events: dict[tuple[EventKind, str, Span], Event] = {}
         self.called: dict[int, list[bool]] = {}
@@ -174,13 +175,13 @@ class Machine:
             found = closure(state)
             self.begin()  # what was run to make the object doesn't count
             if found is not None:
-                calls.call_root(self, found, state, file)
+                calling.call_root(self, found, state, file)
 
         self._run_root(run)
 
     def begin(self) -> None:
         """Begin a budget anew."""
-        self._steps = MOST_STEPS
+        self._steps = STEP_BUDGET
 
     def _run_root(self, run: Callable[[], object]) -> None:
         self.begin()
@@ -221,13 +222,13 @@ class Machine:
         self.dropped = self.dropped or len(kept) < len(states)
         return kept[: self.most_states]
 
-    def joined_outcomes(self, outcomes: list[Outcome], place: Place) -> list[Outcome]:
+    def joined_outcomes(self, outcomes: list[PathOutcome], place: Place) -> list[PathOutcome]:
         going = [outcome.state for outcome in outcomes if outcome.kind == "next"]
         others = [outcome for outcome in outcomes if outcome.kind != "next"]
         if len(others) > MOST_DULL:
             kept = set(map(id, self._few([outcome.state for outcome in others])))
             others = [outcome for outcome in others if id(outcome.state) in kept]
-        return [*(Outcome(state, "next") for state in self.joined(going, place)), *others]
+        return [*(PathOutcome(state, "next") for state in self.joined(going, place)), *others]
 
     def assume(self, state: State, truth: Truth | Value, side: bool) -> State | None:
         """The state in which a condition has come out so; None where it can't. The state given is used up."""
@@ -307,12 +308,12 @@ class Machine:
         shown: str,
         written: Expression | None = None,
     ) -> Results:
-        return calls.call_value(self, callee, arguments, keywords, state, place, shown, written)
+        return calling.call_value(self, callee, arguments, keywords, state, place, shown, written)
 
     def call_closure(
         self, closure: Closure, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
     ) -> Results:
-        return calls.call_closure(self, closure, arguments, keywords, state, place)
+        return calling.call_closure(self, closure, arguments, keywords, state, place)
 
     def call_method(
         self,
@@ -324,30 +325,30 @@ class Machine:
         place: Place,
         shown: str,
     ) -> Results:
-        return calls.call_method(self, receiver, name, arguments, keywords, state, place, shown)
+        return calling.call_method(self, receiver, name, arguments, keywords, state, place, shown)
 
     def attribute(self, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
-        return calls.attribute(self, holder, name, state, place, shown)
+        return calling.attribute(self, holder, name, state, place, shown)
 
     def set_attribute(
         self, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
     ) -> list[State]:
-        return calls.set_attribute(self, holder, name, value, state, place, shown)
+        return calling.set_attribute(self, holder, name, value, state, place, shown)
 
     def element_of(self, holder: Value, state: State, index: int | None, name: str) -> Value:
-        return calls.element_of(self, holder, state, index, name)
+        return calling.element_of(self, holder, state, index, name)
 
     def apply_decorator(self, decorator: Value, function: Value, state: State, place: Place) -> Results:
-        return calls.apply_decorator(self, decorator, function, state, place)
+        return calling.apply_decorator(self, decorator, function, state, place)
 
     def run_context(
-        self, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
-    ) -> list[Outcome]:
-        return calls.run_context(self, thing, body, state, place)
+        self, thing: Generator, body: Callable[[State, Value], list[PathOutcome]], state: State, place: Place
+    ) -> list[PathOutcome]:
+        return calling.run_context(self, thing, body, state, place)
 
     # -- statements
 
-    def run(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
+    def run(self, statements: Sequence[AnyStatement], state: State, place: Place) -> list[PathOutcome]:
         """What becomes of a state that runs a block; guards that C++ declares in it end with it."""
         depth = len(state.scoped)
         outcomes = self._run_all(statements, state, place)
@@ -355,15 +356,15 @@ class Machine:
             guards_entered.leave_scope(outcome.state, depth)
         return outcomes
 
-    def _run_all(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
+    def _run_all(self, statements: Sequence[AnyStatement], state: State, place: Place) -> list[PathOutcome]:
         going: list[State] = [state]
-        ended: list[Outcome] = []
+        ended: list[PathOutcome] = []
         begun = state.choices
         for statement in statements:
             if not going:
                 break
             here = place.at(statement.span)
-            outcomes: list[Outcome] = []
+            outcomes: list[PathOutcome] = []
             for one in going:
                 # Where one path goes straight on, the work is no more than the text is long.
                 straight = len(going) == 1 and not place.calls and not place.conditional
@@ -376,9 +377,9 @@ class Machine:
             _forget_decided(outcomes, begun)
             going = [outcome.state for outcome in outcomes if outcome.kind == "next"]
             ended += [outcome for outcome in outcomes if outcome.kind != "next"]
-        return [*(Outcome(one, "next") for one in going), *ended]
+        return [*(PathOutcome(one, "next") for one in going), *ended]
 
-    def _run_one(self, statement: Statement, state: State, place: Place) -> list[Outcome]:
+    def _run_one(self, statement: AnyStatement, state: State, place: Place) -> list[PathOutcome]:
         match statement:
             case Assign():
                 return self._assign(statement, state, place)
@@ -389,15 +390,15 @@ class Machine:
             case Loop():
                 return self._loop(statement, state, place)
             case Block():
-                return with_blocks.run_block(self, statement, state, place)
-            case Return():
+                return entered_blocks.run_block(self, statement, state, place)
+            case ReturnStatement():
                 if statement.value is None:
-                    return [Outcome(state, "return")]
-                return [Outcome(s, "return", v) for s, v in self.evaluate(statement.value, state, place)]
+                    return [PathOutcome(state, "return")]
+                return [PathOutcome(s, "return", v) for s, v in self.evaluate(statement.value, state, place)]
             case Raise():
-                return [Outcome(state, "raise")]
+                return [PathOutcome(state, "raise")]
             case Leave():
-                return [Outcome(state, "break" if statement.word == "break" else "continue")]
+                return [PathOutcome(state, "break" if statement.word == "break" else "continue")]
             case Try():
                 return self._try(statement, state, place)
             case Define():
@@ -412,27 +413,27 @@ class Machine:
             case Declaration():
                 for name in statement.names:
                     state.names(place.frame)["<outer>" + name] = NONE
-        return [Outcome(state, "next")]
+        return [PathOutcome(state, "next")]
 
-    def _evaluate_statement(self, statement: Evaluate, state: State, place: Place) -> list[Outcome]:
+    def _evaluate_statement(self, statement: Evaluate, state: State, place: Place) -> list[PathOutcome]:
         value = statement.value
         if isinstance(value, Operation) and value.operator == "yield" and place.resumed is not None:
             given: Results = [(state, NONE)]
             if value.operands:
                 given = self.evaluate(value.operands[0], state, place)
             return [outcome for one, yielded in given for outcome in place.resumed(one, yielded)]
-        return [Outcome(after, "next") for after, _ in self.evaluate(value, state, place)]
+        return [PathOutcome(after, "next") for after, _ in self.evaluate(value, state, place)]
 
-    def _if(self, statement: If, state: State, place: Place) -> list[Outcome]:
+    def _if(self, statement: If, state: State, place: Place) -> list[PathOutcome]:
         then, otherwise = self.branches(statement.condition, state, place)
         inside = place.in_branch()
         first = [outcome for one in then for outcome in self.run(statement.then, one, inside)]
         second = [outcome for one in otherwise for outcome in self.run(statement.otherwise, one, inside)]
         return [*first, *second]
 
-    def _loop(self, statement: Loop, state: State, place: Place) -> list[Outcome]:
+    def _loop(self, statement: Loop, state: State, place: Place) -> list[PathOutcome]:
         if statement.iterable is not None:
-            ended: list[Outcome] = []
+            ended: list[PathOutcome] = []
             for after, iterable in self.evaluate(statement.iterable, state, place):
                 ended += self._for_each(statement, iterable, after, place)
             return ended
@@ -454,18 +455,18 @@ class Machine:
             left += going
         return self._left(left, ended, statement, place)
 
-    def _for_each(self, statement: Loop, iterable: Value, state: State, place: Place) -> list[Outcome]:
+    def _for_each(self, statement: Loop, iterable: Value, state: State, place: Place) -> list[PathOutcome]:
         assert statement.target is not None
         thing = state.thing(iterable)
         if isinstance(thing, Generator):
-            return calls.step_generator(self, statement, thing, state, place)
+            return calling.step_generator(self, statement, thing, state, place)
         exact = thing.values if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= EXACT else None
         going, left, ended = [state], [], []
         if exact is None and not (isinstance(thing, Items) and thing.values):
             left.append(state.fork())
         for index in range(2) if exact is None else range(len(exact)):
             for one in going:
-                element = calls.element_of(self, iterable, one, index, str(statement.target))
+                element = calling.element_of(self, iterable, one, index, str(statement.target))
                 self.bind(statement.target, element, one, place)
             going, more = self._once(statement.block, going, place)
             ended += more
@@ -473,22 +474,24 @@ class Machine:
                 left += [one.fork() for one in going]
         return self._left([*going, *left] if exact is not None else left, ended, statement, place)
 
-    def _once(self, block: Sequence[Statement], states: list[State], place: Place) -> tuple[list[State], list[Outcome]]:
+    def _once(
+        self, block: Sequence[AnyStatement], states: list[State], place: Place
+    ) -> tuple[list[State], list[PathOutcome]]:
         """The states after one round of a loop, and the other ways out of it."""
         outcomes = [outcome for one in states for outcome in self.run(block, one, place)]
         going = [outcome.state for outcome in outcomes if outcome.kind in ("next", "continue")]
         return self.joined(going, place), [o for o in outcomes if o.kind not in ("next", "continue")]
 
-    def _left(self, left: list[State], ended: list[Outcome], loop: Loop, place: Place) -> list[Outcome]:
+    def _left(self, left: list[State], ended: list[PathOutcome], loop: Loop, place: Place) -> list[PathOutcome]:
         states = self.joined(left, place)
         if loop.otherwise:
             outcomes = [outcome for one in states for outcome in self.run(loop.otherwise, one, place)]
         else:
-            outcomes = [Outcome(one, "next") for one in states]
-        broken = [Outcome(outcome.state, "next") for outcome in ended if outcome.kind == "break"]
+            outcomes = [PathOutcome(one, "next") for one in states]
+        broken = [PathOutcome(outcome.state, "next") for outcome in ended if outcome.kind == "break"]
         return [*outcomes, *broken, *(outcome for outcome in ended if outcome.kind != "break")]
 
-    def _try(self, statement: Try, state: State, place: Place) -> list[Outcome]:
+    def _try(self, statement: Try, state: State, place: Place) -> list[PathOutcome]:
         catches = any(map(_catches_torch, statement.handlers))
         before = state.fork() if statement.handlers else None
         if catches:
@@ -513,18 +516,18 @@ class Machine:
                     outcomes += self.run(handler.block, one, place)
         if not statement.finally_:
             return outcomes
-        found: list[Outcome] = []
+        found: list[PathOutcome] = []
         for outcome in outcomes:
             for after in self.run(statement.finally_, outcome.state, place):
-                found.append(Outcome(after.state, outcome.kind, outcome.value) if after.kind == "next" else after)
+                found.append(PathOutcome(after.state, outcome.kind, outcome.value) if after.kind == "next" else after)
         return found
 
-    def _define(self, statement: Define, state: State, place: Place) -> list[Outcome]:
+    def _define(self, statement: Define, state: State, place: Place) -> list[PathOutcome]:
         body = place.body.inner[statement.body]
-        results = calls.made(self, body, state, place)
+        results = calling.made(self, body, state, place)
         for after, value in results:
             after.names(place.frame)[body.name] = value
-        return [Outcome(after, "next") for after, _ in results]
+        return [PathOutcome(after, "next") for after, _ in results]
 
     def _import(self, statement: Import, state: State, place: Place) -> None:
         if statement.name == "*":
@@ -570,7 +573,7 @@ class Machine:
                 self._import(statement, state, here)
             elif isinstance(statement, Define):
                 body = file.module.inner[statement.body]
-                made = calls.made(self, body, state, here)
+                made = calling.made(self, body, state, here)
                 if made:
                     frame[body.name] = made[0][1]
             elif isinstance(statement, Assign):
@@ -598,20 +601,20 @@ class Machine:
 
     # -- assignments
 
-    def _assign(self, statement: Assign, state: State, place: Place) -> list[Outcome]:
+    def _assign(self, statement: Assign, state: State, place: Place) -> list[PathOutcome]:
         if statement.declares and statement.type is not None and place.file.language != "python":
-            return [Outcome(after, "next") for after in cpp_values.declare(self, statement, state, place)]
+            return [PathOutcome(after, "next") for after in cpp_values.declare(self, statement, state, place)]
         if statement.value is None:
-            return [Outcome(state, "next")]
+            return [PathOutcome(state, "next")]
         if statement.operator not in ("=", ":="):
             target = statement.targets[0]
-            found: list[Outcome] = []
+            found: list[PathOutcome] = []
             for after, (old, given) in self.each((target, statement.value), state, place):
                 name = variable_name(target)
                 for done, new in torch_calls.augmented(self, statement.operator, old, given, after, place, name):
                     # `y[0] += 1` writes into `y` again.
                     for last in self.bind(target, new, done, place):
-                        found.append(Outcome(last, "next"))
+                        found.append(PathOutcome(last, "next"))
             return found
         value = statement.value
         if isinstance(value, Operation) and value.operator == "yield" and place.resumed is not None:
@@ -629,7 +632,7 @@ class Machine:
                 self.name_thing(result, target, after)
                 going = [last for one in going for last in self.bind(target, result, one, place)]
             states += going
-        return [Outcome(one, "next") for one in states]
+        return [PathOutcome(one, "next") for one in states]
 
     def name_thing(self, value: Value, target: Expression, state: State) -> None:
         """Let an unknown thing be called by the variable that first holds it."""
@@ -657,7 +660,7 @@ class Machine:
                     last
                     for one in going
                     for last in self.bind(
-                        item, calls.element_of(self, value, one, None if starred else index, str(item)), one, place
+                        item, calling.element_of(self, value, one, None if starred else index, str(item)), one, place
                     )
                 ]
             return going
@@ -668,12 +671,12 @@ class Machine:
         if isinstance(target, MemberAccess):
             found: list[State] = []
             for after, holder in self.evaluate(target.object, state, place):
-                found += calls.set_attribute(self, holder, target.name, value, after, place, str(target.object))
+                found += calling.set_attribute(self, holder, target.name, value, after, place, str(target.object))
             return found
         if isinstance(target, Subscript):
             found = []
             for after, (holder, *indices) in self.each((target.object, *target.indices), state, place):
-                found += calls.set_element(
+                found += calling.set_element(
                     self, holder, tuple(indices), value, after, place, variable_name(target.object)
                 )
             return found
@@ -708,23 +711,23 @@ class Machine:
         """The value of an expression, on each path on which it has one."""
         match expression:
             case NamePath():
-                return [(state, calls.named(self, expression, state, place))]
+                return [(state, calling.value_named(self, expression, state, place))]
             case LiteralExpression():
                 value = _literal(expression)
                 return [(state, value if value is not None else state.plain())]
             case MemberAccess():
                 found: Results = []
                 for after, holder in self.evaluate(expression.object, state, place):
-                    found += calls.attribute(
+                    found += calling.attribute(
                         self, holder, expression.name, after, place, variable_name(expression.object)
                     )
                 return found
             case CallExpression():
-                return calls.call(self, expression, state, place)
+                return calling.call(self, expression, state, place)
             case Subscript():
                 found = []
                 for after, (holder, *indices) in self.each((expression.object, *expression.indices), state, place):
-                    found += calls.subscript(self, holder, tuple(indices), expression, after, place)
+                    found += calling.subscript(self, holder, tuple(indices), expression, after, place)
                 return found
             case Operation():
                 return self._operation(expression, state, place)
@@ -735,7 +738,7 @@ class Machine:
                     return [(state, state.opaque("lambda"))]
                 return [(state, Closure(place.body.inner[expression.body], place.file, place.frame))]
             case Comprehension():
-                return calls.comprehension(self, expression, state, place)
+                return calling.comprehension(self, expression, state, place)
             case KeywordArgument():
                 return self.evaluate(expression.value, state, place)
             case CastExpression():
@@ -777,7 +780,7 @@ class Machine:
                     flat += thing.values
                     rest = rest or thing.rest
                 elif star:
-                    rest = rest or calls.element_of(self, value, after, None, "")
+                    rest = rest or calling.element_of(self, value, after, None, "")
                 else:
                     flat.append(value)
             found.append((after, after.add(Items(expression.brackets, tuple(flat), rest))))
@@ -821,7 +824,7 @@ class Machine:
             return found
         found = []
         for after, values in self.each(operands, state, place):
-            found += torch_calls.operator(self, expression, values, after, place)
+            found += torch_calls.apply_operator(self, expression, values, after, place)
         return found
 
     def _condition_value(self, expression: Operation, state: State, place: Place) -> Results:
@@ -857,7 +860,7 @@ class Machine:
         return [*((one, Const(True)) for one in then), *((one, Const(False)) for one in otherwise)]
 
 
-def _forget_decided(outcomes: list[Outcome], begun: frozenset[object]) -> None:
+def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> None:
     """What only one side of is left, since the other has raised, is no choice: the program says that it must be so."""
     alive = [outcome.state for outcome in outcomes if outcome.kind != "raise"]
     made = frozenset().union(*(state.choices for state in alive)) - begun if alive else frozenset()

@@ -18,9 +18,6 @@ from .values import (
     Value,
 )
 
-Keywords = tuple[tuple[str, Value], ...]
-
-
 _MODEL = re.compile(
     r"(?:^|_|\b)(?:model|models|net|nets|network|module|backbone|encoder|decoder|unet|vae|policy|actor|critic|teacher|student|"
     r"generator|discriminator|classifier|clf|head|llm|transformer|embedder|extractor|predictor|detector|segmentor|"

@@ -8,10 +8,10 @@ from ..facts.expressions import (
     MemberAccess,
     is_named,
 )
-from . import classes, closures, cpp_values, layers, model_names, reach, tensors, threads, torch_calls
+from . import classes, closures, cpp_values, layer_calls, model_names, reach, tensors, threads, torch_calls
 from .events import EventKind
 from .guards_entered import set_modes
-from .paths import Interpreter, Place, Results
+from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
 from .values import (
@@ -33,9 +33,6 @@ from .values import (
     Truth,
     Value,
 )
-
-Keywords = tuple[tuple[str, Value], ...]
-
 
 _SELF = frozenset("eval train to cuda cpu half float double bfloat16 requires_grad_ type apply compile".split())
 
@@ -60,7 +57,7 @@ def call_instance(
                 bound = closures.changed(method, receiver=ref)
                 return machine.call_closure(bound, arguments, keywords, state, place)
     if thing.kind == "layer":
-        return layers.call_layer(machine, thing, arguments, state, place)
+        return layer_calls.call_layer(machine, thing, arguments, state, place)
     if thing.kind == "sequential":
         results: Results = [(state, arguments[0] if arguments else NONE)]
         for child in thing.attributes.values():
@@ -112,7 +109,7 @@ def call_instance_method(
         if name in ("requires_grad_", "train", "eval") or name in _SELF:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
-                for parameter in layers.parameters_of(ref, state) or ():
+                for parameter in layer_calls.parameters_of(ref, state) or ():
                     if not torch_calls.require_grad(machine, parameter, flag, state, place, name):
                         return []
             if name in ("train", "eval"):
@@ -120,7 +117,7 @@ def call_instance_method(
                 state.change(ref, attributes={**thing.attributes, "training": mode})
             return [(state, ref)]
         if name in ("parameters", "buffers"):
-            known = layers.parameters_of(ref, state)
+            known = layer_calls.parameters_of(ref, state)
             return [(state, state.add(Items("[]", tuple(known))) if known is not None else state.opaque(name))]
         if name == "register_module" and len(arguments) >= 2:
             return [(state, arguments[1])]
@@ -148,8 +145,8 @@ def call_instance_method(
         if name == "load_state_dict":
             modes = state.modes
             state.modes = modes._replace(grad=False)
-            for parameter in layers.parameters_of(ref, state) or ():
-                if not torch_calls.write(machine, parameter, state, place, name):
+            for parameter in layer_calls.parameters_of(ref, state) or ():
+                if not torch_calls.write_tensor(machine, parameter, state, place, name):
                     return []
             state.modes = modes
             return [(state, NONE)]

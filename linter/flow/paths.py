@@ -8,11 +8,11 @@ from typing import Protocol
 from msgspec import Struct
 
 from ..facts import Span
+from ..facts.bodies import AnyStatement, Body
 from ..facts.expressions import Expression
-from ..facts.statements import Body, Statement
 from ..named_tuples import NamedTuple
 from .events import Event, EventKind
-from .program import File, Program
+from .program import File, ProjectCode
 from .state import State
 from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Value
 
@@ -22,7 +22,7 @@ Results = list[tuple[State, Value]]
 """The values of an expression, on each path on which it has one."""
 
 
-class Outcome(NamedTuple):
+class PathOutcome(NamedTuple):
     state: State
     kind: str
     """`next`, `return`, `raise`, `break`, `continue`."""
@@ -38,7 +38,7 @@ class Place(Struct, frozen=True, eq=False):
     span: Span
     """Of the statement."""
     calls: tuple[tuple[Body, Step], ...] = ()
-    resumed: Callable[[State, Value], list[Outcome]] | None = None
+    resumed: Callable[[State, Value], list[PathOutcome]] | None = None
     """What runs where this body yields: the block below `with`, or the loop over a generator."""
 
     conditional: bool = False
@@ -62,7 +62,7 @@ class Place(Struct, frozen=True, eq=False):
 class Interpreter(Protocol):
     """The machine, as the parts that know what calls and values do see it."""
 
-    program: Program
+    program: ProjectCode
     dropped: bool
     most_states: int
     called: dict[int, list[bool]]
@@ -76,7 +76,7 @@ class Interpreter(Protocol):
     def each(self, expressions: Sequence[Expression], state: State, place: Place) -> list[tuple[State, list[Value]]]:
         """The values of several expressions, evaluated from left to right."""
 
-    def run(self, statements: Sequence[Statement], state: State, place: Place) -> list[Outcome]:
+    def run(self, statements: Sequence[AnyStatement], state: State, place: Place) -> list[PathOutcome]:
         """What becomes of a state that runs a block."""
 
     def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
@@ -161,6 +161,6 @@ class Interpreter(Protocol):
         """A function with a decorator applied."""
 
     def run_context(
-        self, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
-    ) -> list[Outcome]:
+        self, thing: Generator, body: Callable[[State, Value], list[PathOutcome]], state: State, place: Place
+    ) -> list[PathOutcome]:
         """A `with` block under a context manager of the program."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from ..facts import Facts
-from ..facts.statements import Body, BodyKind
+from ..facts.bodies import Body, BodyKind
 from ..guards import Effect
 
 
@@ -29,7 +29,7 @@ class File:
         return self.facts.row(offset)
 
 
-class Program:
+class ProjectCode:
     """All files that have bodies."""
 
     def __init__(self, files: Iterable[Facts], instead: Mapping[str, Effect] = MappingProxyType({})) -> None:

@@ -23,17 +23,17 @@ def events_in(facts: Facts, project: Project) -> list[Event]:
         return []
     shown = project.memory(_Shown)
     if shown.events is None:
-        from .running import run_program
+        from .running import run_flow
 
         shown.events = defaultdict(list)
-        for event in run_program(project).events.values():
+        for event in run_flow(project).events.values():
             shown.events[event.path].append(event)
         for events in shown.events.values():
             events.sort(key=lambda event: event.span)
     return shown.events.get(facts.path, [])
 
 
-def steps_of(event: Event, project: Project) -> tuple[StepTaken, ...]:
+def story_of(event: Event, project: Project) -> tuple[StepTaken, ...]:
     """The steps of an event as a finding has them."""
     return tuple(
         StepTaken(step.message, step.path, step.span.start, project.files[step.path].row(step.span.start))

@@ -16,8 +16,6 @@ from .values import (
     Value,
 )
 
-Keywords = tuple[tuple[str, Value], ...]
-
 
 def unknown_call(state: State, values: tuple[Value, ...]) -> State:
     """What an unknown function may do to what it is given and what it can reach from there."""

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
 from ..facts import Facts
+from ..facts.bodies import Assign, Body, BodyKind
 from ..facts.expressions import MemberAccess, is_this
 from ..facts.spans import Sorted
-from ..facts.statement_walk import statements_in, words_in
-from ..facts.statements import Assign, Body, BodyKind
+from ..facts.statement_walk import all_statements, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
-from . import calls, classes, closures
+from . import calling, classes, closures
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
-from .program import File, Program
+from .program import File, ProjectCode
 from .state import State
 from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
 
 
-def run_program(
+def run_flow(
     files: Iterable[Facts],
     instead: Mapping[str, Effect] = MappingProxyType({}),
     machine_class: type[Machine] = Machine,
@@ -28,7 +28,7 @@ def run_program(
 
     With `instead`, guards of these names have other effects, and only what reaches one of them is run.
     """
-    machine = machine_class(Program(files, instead))
+    machine = machine_class(ProjectCode(files, instead))
     reach = reaching_guards(machine.program, set(instead))
     for file in machine.program.files:
         if not instead or any(use.guard in instead for use in file.facts.guard_uses):
@@ -44,7 +44,7 @@ def run_program(
     return machine
 
 
-def reaching_guards(program: Program, only: Set[str] = frozenset()) -> set[int]:
+def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
     """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
     words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
     found: set[int] = set()
@@ -183,7 +183,9 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     machine.most_states = 1
     machine.begin()
     try:
-        results = calls.call_closure(machine, closures.changed(initialiser, receiver=ref), arguments, (), state, place)
+        results = calling.call_closure(
+            machine, closures.changed(initialiser, receiver=ref), arguments, (), state, place
+        )
     except Exhausted:
         results = []
     finally:
@@ -212,7 +214,7 @@ def _changed_elsewhere(cls: Body) -> set[str]:
     for method in cls.inner:
         if method.name == "__init__":
             continue
-        for statement in statements_in(method.statements):
+        for statement in all_statements(method.statements):
             if isinstance(statement, Assign):
                 for target in statement.targets:
                     if isinstance(target, MemberAccess) and is_this(target.object):

@@ -25,7 +25,7 @@ from .values import (
 _Held = TypeVar("_Held")
 
 
-class Layered(dict[int, _Held]):
+class SharedTable(dict[int, _Held]):
     """A table over another one, which stays as it is: what many states share is copied for none."""
 
     __slots__ = ("base",)
@@ -78,8 +78,8 @@ class State:
         """The guards that are open, outermost first."""
         self.scoped: tuple[tuple[Modes, tuple[GuardValue, ...]], ...] = ()
         """For each C++ guard that lives, outermost first: the modes that its destructor restores."""
-        self.frames: Layered[dict[str, Value]] = Layered()
-        self.heap: Layered[Thing] = Layered()
+        self.frames: SharedTable[dict[str, Value]] = SharedTable()
+        self.heap: SharedTable[Thing] = SharedTable()
         self.facts: dict[tuple[object, ...], bool] = {}
         self.choices: frozenset[object] = frozenset()
         """Conditions of which this path took one side where the other goes on as well."""
@@ -96,8 +96,8 @@ class State:
     def fork(self) -> State:
         other = State.__new__(State)
         other.modes, other.opened, other.scoped = self.modes, self.opened, self.scoped
-        other.frames = Layered({number: dict(frame) for number, frame in self.frames.items()}, self.frames.base)
-        other.heap = Layered(self.heap, self.heap.base)
+        other.frames = SharedTable({number: dict(frame) for number, frame in self.frames.items()}, self.frames.base)
+        other.heap = SharedTable(self.heap, self.heap.base)
         other.facts = dict(self.facts)
         other.receiver, other.telling = self.receiver, self.telling
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
@@ -106,8 +106,8 @@ class State:
     def over(self) -> State:
         """A state that begins as this one is, which must stay so from now on."""
         other = self.fork()
-        other.frames = Layered({}, {**self.frames.base, **self.frames})
-        other.heap = Layered({}, {**self.heap.base, **self.heap})
+        other.frames = SharedTable({}, {**self.frames.base, **self.frames})
+        other.heap = SharedTable({}, {**self.heap.base, **self.heap})
         return other
 
     # -- things

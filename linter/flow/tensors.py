@@ -9,7 +9,7 @@ from guardfix import torch_ops
 from . import model_names, reach, threads, torch_calls
 from .events import EventKind
 from .guards_entered import opened_by
-from .paths import Interpreter, Place, Results
+from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
 from .values import (
@@ -27,8 +27,6 @@ from .values import (
     Truth,
     Value,
 )
-
-Keywords = tuple[tuple[str, Value], ...]
 
 
 def inference_truth(value: Value, state: State) -> Value:

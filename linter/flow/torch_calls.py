@@ -1,3 +1,4 @@
+# Long because what an op does to tensors is one subject.
 """What PyTorch's ops do to abstract tensors, by the rows of `torch_ops`.
 
 Reference: https://pytorch.org/docs/stable/notes/autograd.html and the inference mode RFC (pytorch/rfcs#17); the rules
@@ -15,7 +16,7 @@ from guardfix.torch_ops import Op
 from ..facts.expressions import Expression, Operation
 from .events import EventKind
 from .guards_entered import opened_by, why_unrecorded
-from .paths import Interpreter, Place, Results
+from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_op
 from .state import State
 from .values import (
@@ -26,19 +27,17 @@ from .values import (
     Const,
     Grad,
     GuardValue,
-    Hazard,
     Instance,
     Items,
     Opaque,
     Plain,
     Ref,
+    SavingHazard,
     Step,
     Tensor,
     Truth,
     Value,
 )
-
-Keywords = Sequence[tuple[str, Value]]
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 _NEVER_THE_SAME = frozenset({"<", ">", "!="})
@@ -78,7 +77,7 @@ def new_tensor(
     what: str,
     *,
     grad: Grad = NOT_REQUIRED,
-    hazards: tuple[Hazard, ...] = (),
+    hazards: tuple[SavingHazard, ...] = (),
     presumed: str = "",
     shown: bool = True,
     open_: bool = False,
@@ -242,7 +241,7 @@ def apply(
         unrecorded = lost.unrecorded
     for key in row.writes:
         for ref in arguments.get(key, ()):
-            if not write(machine, ref, state, place, name, recorded=bool(differentiable)):
+            if not write_tensor(machine, ref, state, place, name, recorded=bool(differentiable)):
                 return []
             written = state.tensor(ref)
             if written is not None and records is not False:
@@ -281,23 +280,23 @@ def lost_by(tensor: Tensor, state: State) -> tuple[Step, ...]:
     return () if tensor.grad else tensor.unrecorded
 
 
-def _few(hazards: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
+def _few(hazards: tuple[SavingHazard, ...]) -> tuple[SavingHazard, ...]:
     return tuple(dict.fromkeys(hazards))[:6]
 
 
-def hazards_of(ref: Ref, state: State) -> tuple[Hazard, ...]:
+def hazards_of(ref: Ref, state: State) -> tuple[SavingHazard, ...]:
     tensor = state.tensor(ref)
     return tensor.hazards if tensor is not None else ()
 
 
 def _hazards(
     machine: Interpreter, row: Op, bound: dict[str, Value], state: State, place: Place, name: str
-) -> tuple[Hazard, ...] | None:
+) -> tuple[SavingHazard, ...] | None:
     """What saving inference tensors does; None where it raises now."""
     if state.modes.records is False:
         return ()
     found = []
-    certain: Hazard | None = None
+    certain: SavingHazard | None = None
     told: Ref | None = None
     for saved, because, doubt in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
@@ -354,7 +353,7 @@ def _may_be_copied(row: Op, saved: str, tensor: Tensor) -> bool:
     return tensor.base is not None and (saved in row.copied or row.name in _FOLDING)
 
 
-def _tell_cache(machine: Interpreter, hazard: Hazard, state: State, place: Place) -> None:
+def _tell_cache(machine: Interpreter, hazard: SavingHazard, state: State, place: Place) -> None:
     """An attribute that another method fills in inference mode would be saved here, where autograd records."""
     cached = hazard.cached
     if cached is None or not state.receiver or not state.modes.records or cached.function == place.body.name:
@@ -372,7 +371,9 @@ def _tell_cache(machine: Interpreter, hazard: Hazard, state: State, place: Place
     )
 
 
-def saving(machine: Interpreter, ref: Ref, cause: Value, grad: Grad, state: State, place: Place, name: str) -> Hazard:
+def saving(
+    machine: Interpreter, ref: Ref, cause: Value, grad: Grad, state: State, place: Place, name: str
+) -> SavingHazard:
     """What happens where an inference tensor is saved because something requires grad."""
     tensor = state.tensor(ref)
     assert tensor is not None
@@ -382,7 +383,7 @@ def saving(machine: Interpreter, ref: Ref, cause: Value, grad: Grad, state: Stat
     step = place.step(
         f"`{name}` must save {subject} for the gradient of {f'`{because}`' if because else 'its operand'}"
     )
-    return Hazard(
+    return SavingHazard(
         EventKind.INFERENCE_SAVED,
         grad,
         place.file.path,
@@ -396,7 +397,7 @@ def saving(machine: Interpreter, ref: Ref, cause: Value, grad: Grad, state: Stat
     )
 
 
-def machine_report(machine: Interpreter, hazard: Hazard, state: State, place: Place) -> None:
+def machine_report(machine: Interpreter, hazard: SavingHazard, state: State, place: Place) -> None:
     machine.report(
         EventKind(hazard.kind),
         state,
@@ -419,7 +420,7 @@ def _result(
     place: Place,
     name: str,
     grad: Grad,
-    hazards: tuple[Hazard, ...],
+    hazards: tuple[SavingHazard, ...],
     presumed: str,
     shown: bool,
     unrecorded: tuple[Step, ...],
@@ -466,7 +467,7 @@ def _maybe(
     place: Place,
     name: str,
     grad: Grad,
-    hazards: tuple[Hazard, ...],
+    hazards: tuple[SavingHazard, ...],
     unrecorded: tuple[Step, ...],
 ) -> Ref:
     """A new tensor, a view, or the argument itself: what can be told of all three."""
@@ -502,7 +503,9 @@ def unknown_result(state: State, values: Sequence[Value], keywords: Keywords, or
 # -- writing, requiring, differentiating
 
 
-def write(machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True) -> bool:
+def write_tensor(
+    machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True
+) -> bool:
     """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf."""
     tensor = state.tensor(ref)
     if tensor is None:
@@ -551,7 +554,7 @@ def cured(ref: Ref, state: State) -> bool:
 
 def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, place: Place) -> bool:
     """`t[i] = value`; False where that raises."""
-    if not write(machine, ref, state, place, "an assignment to an element"):
+    if not write_tensor(machine, ref, state, place, "an assignment to an element"):
         return False
     tensor = state.tensor(ref)
     if tensor is not None and state.modes.records is not False:
@@ -661,7 +664,9 @@ def differentiated_in_inference(
 # -- operators
 
 
-def operator(machine: Interpreter, expression: Operation, values: list[Value], state: State, place: Place) -> Results:
+def apply_operator(
+    machine: Interpreter, expression: Operation, values: list[Value], state: State, place: Place
+) -> Results:
     """`a * b`, `-a`, `a < b`."""
     symbol = expression.operator
     if symbol in ("is", "is not", "in", "not in", "==", "!=") and len(values) == 2:
@@ -789,7 +794,7 @@ def augmented(
             return [(state, old)]
         return [(state, old if is_tensor(given, state) is False else state.opaque(thing.name))]
     plain = Operation(symbol.removesuffix("="), ())
-    return operator(machine, plain, [old, given], state, place)
+    return apply_operator(machine, plain, [old, given], state, place)
 
 
 def written_name(expression: Expression | None) -> str:

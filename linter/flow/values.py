@@ -13,7 +13,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from ..facts import Span
-from ..facts.statements import Body
+from ..facts.bodies import Body
 from ..named_tuples import NamedTuple
 from .program import File
 
@@ -136,7 +136,7 @@ Value = Ref | Const | Plain | Truth | Name | Closure | ClassValue | Method | Par
 # -- things
 
 
-class Hazard(NamedTuple):
+class SavingHazard(NamedTuple):
     """A tensor was made by an op that raises if some source requires grad, and otherwise records nothing."""
 
     kind: str
@@ -193,7 +193,7 @@ class Tensor(NamedTuple):
     """How it came about: the guard that was open, and what made it."""
     guard: GuardValue | None = None
     """The guard under which it was made, where that decides its kind."""
-    hazards: tuple[Hazard, ...] = ()
+    hazards: tuple[SavingHazard, ...] = ()
     base: int | None = None
     """What it is a view of."""
     presumed: str = ""

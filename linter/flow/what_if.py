@@ -9,7 +9,7 @@ from ..facts import Facts, GuardUse
 from ..guards import Effect
 from .events import Event
 from .project_events import events_in, use_of
-from .running import run_program
+from .running import run_flow
 
 
 class _Answers:
@@ -29,7 +29,7 @@ def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect
     if known is None:
         known = answers[use.guard, effect] = defaultdict(list)
         before = {(event.kind, event.path, event.span) for file in project for event in events_in(file, project)}
-        for place, event in run_program(project, instead={use.guard: effect}).events.items():
+        for place, event in run_flow(project, instead={use.guard: effect}).events.items():
             if place not in before and event.guard is not None:
                 known[event.guard.path].append(event)
     mine = [event for event in known[facts.path] if use_of(event, facts) is use]

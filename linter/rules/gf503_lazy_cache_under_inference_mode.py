@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analysis.project import Project
-from ..analysis.shared_models import Place, shared_models
+from ..analysis.shared_models import RunPlace, shared_models
 from ..decision.event_words import ESCAPES
 from ..facts import Facts
 from ..facts.statement_walk import bodies_named, words_in
@@ -85,7 +85,7 @@ def caches(facts: Facts, project: Project) -> Iterator[Finding]:
             yield RULE.at(facts, shared.fill.span, message)
 
 
-def _where(place: Place, facts: Facts, project: Project) -> str:
+def _where(place: RunPlace, facts: Facts, project: Project) -> str:
     """A function and its line; with its file where that is another one."""
     line = f"line {project.files[place.path].row(place.span.start)}"
     where = line if place.path == facts.path else f"{place.path}, {line}"

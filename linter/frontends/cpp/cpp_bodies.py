@@ -1,4 +1,4 @@
-"""The functions, classes and globals of a C++ file that guards can reach -> their bodies (`facts.statements`)."""
+"""The functions, classes and globals of a C++ file that guards can reach -> their bodies (`facts.bodies`)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence, Set
 from typing import TYPE_CHECKING
 
 from ...facts import Function, Span
+from ...facts.bodies import AnyStatement, Assign, Body, BodyKind, BodyParameter
 from ...facts.expressions import Expression, MemberAccess, NamePath, TypeName
 from ...facts.model import MOST_AROUND
-from ...facts.statements import Assign, Body, BodyKind, BodyParameter, Statement
 from ...lazy_regex import lazy_regex
 from .byte_words import places_by_word, words
 from .cpp_branches import CONTROL_FLOW
@@ -287,7 +287,7 @@ class _Building(InnerBodies):
 
     # -- macros
 
-    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[Statement] | None:
+    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[AnyStatement] | None:
         reading = self._expansion.reading_of(name, span) if self._expansion is not None else None
         body = reading.function_nodes[0].child_by_field_name("body") if reading is not None else None
         if reading is None or body is None:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...facts.bodies import AnyStatement, Assign, Block, Handler, If, Leave, Loop, Try
 from ...facts.expressions import (
     Expression,
     LiteralExpression,
@@ -15,7 +16,6 @@ from ...facts.expressions import (
     without_brackets,
 )
 from ...facts.spans import Span
-from ...facts.statements import Assign, Block, Handler, If, Leave, Loop, Statement, Try
 from ...lazy_regex import lazy_regex
 from .cpp_declarators import declared_by
 from .cpp_statements import (
@@ -36,9 +36,9 @@ _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "preproc_elif", "prepr
 # -- branches
 
 
-def _if(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
-    arms: list[tuple[Span, list[Statement], Expression, tuple[Statement, ...]]] = []
-    otherwise: tuple[Statement, ...] = ()
+def _if(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
+    arms: list[tuple[Span, list[AnyStatement], Expression, tuple[AnyStatement, ...]]] = []
+    otherwise: tuple[AnyStatement, ...] = ()
     current: Node | None = node
     while current is not None:
         if depth + len(arms) > MOST_NESTED or within.left <= 0:
@@ -58,16 +58,16 @@ def _if(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int)
         if current is None:
             otherwise = reader.block(inside, within, depth + len(arms))
     for header, before, condition, then in reversed(arms):
-        one: Statement = If(header, condition, then, otherwise)
+        one: AnyStatement = If(header, condition, then, otherwise)
         otherwise = (Block(header, (), (*before, one)),) if before else (one,)
     return list(otherwise)
 
 
 def _condition(
     reader: StatementReader, clause: Node | None, within: UnfinishedBody, depth: int
-) -> tuple[list[Statement], Expression]:
+) -> tuple[list[AnyStatement], Expression]:
     """What is declared in front of a condition, and the condition."""
-    before: list[Statement] = []
+    before: list[AnyStatement] = []
     if clause is None:
         return before, OtherExpression("")
     if clause.type != "condition_clause":
@@ -87,7 +87,7 @@ def _condition(
     return [*before, one], one.targets[0]
 
 
-def _switch(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+def _switch(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
     from .switch_chains import Case, chain_of_cases
 
     clause, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
@@ -125,7 +125,7 @@ def _cases(reader: StatementReader, body: Node | None, within: UnfinishedBody) -
             within.is_read = False
 
 
-def _initializer(reader: StatementReader, node: Node | None, within: UnfinishedBody, depth: int) -> list[Statement]:
+def _initializer(reader: StatementReader, node: Node | None, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
     """What stands in front of the first semicolon in the brackets of `if`, `switch` and `for`."""
     inside = first_child(node) if node is not None and node.type == "init_statement" else node
     if inside is None:
@@ -138,7 +138,7 @@ def _initializer(reader: StatementReader, node: Node | None, within: UnfinishedB
 # -- loops
 
 
-def _for(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+def _for(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
     field = node.child_by_field_name
     initializer, condition, update, body = map(field, ("initializer", "condition", "update", "body"))
     before = _initializer(reader, initializer, within, depth)
@@ -153,7 +153,7 @@ def _for(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int
     return [*before, loop]
 
 
-def _for_range(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+def _for_range(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
     field = node.child_by_field_name
     initializer, left, right, body = map(field, ("initializer", "declarator", "right", "body"))
     if left is None or right is None:
@@ -165,7 +165,7 @@ def _for_range(reader: StatementReader, node: Node, within: UnfinishedBody, dept
     return [Block(header, (), (*before, loop))] if before else [loop]
 
 
-def _while(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+def _while(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
     clause, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
     before, condition = _condition(reader, clause, within, depth)
     header = reader.header(node, clause.end_byte if clause is not None else node.end_byte)
@@ -176,7 +176,7 @@ def _while(reader: StatementReader, node: Node, within: UnfinishedBody, depth: i
     return [Loop(header, None, None, None if _is_always_true(condition) else condition, block)]
 
 
-def _do(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+def _do(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
     clause, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
     if clause is None or body is None:
         return reader.lost(node, within)
@@ -187,8 +187,8 @@ def _do(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int)
     return [Loop(place, None, None, asked, reader.block(body, within, depth + 1), runs_once=True)]
 
 
-def _try(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
-    block: tuple[Statement, ...] = ()
+def _try(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
+    block: tuple[AnyStatement, ...] = ()
     handlers: list[Handler] = []
     for child in node.named_children:
         if child.type == "compound_statement":
@@ -215,10 +215,10 @@ def _handler(reader: StatementReader, node: Node, within: UnfinishedBody, depth:
 # -- conditionals of the preprocessor
 
 
-def _conditional(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+def _conditional(reader: StatementReader, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
     """The arms that a compiler may see, each the other's alternative."""
-    arms: list[tuple[Span, Expression, tuple[Statement, ...]]] = []
-    otherwise: list[Statement] = []
+    arms: list[tuple[Span, Expression, tuple[AnyStatement, ...]]] = []
+    otherwise: list[AnyStatement] = []
     current: Node | None = node
     while current is not None:
         condition = current.child_by_field_name("condition") or current.child_by_field_name("name")

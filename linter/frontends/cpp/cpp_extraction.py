@@ -34,7 +34,7 @@ from .tree_reading import Reading
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from ...facts.statements import Body
+    from ...facts.bodies import Body
 
 _LOADS = (b"::load", b"_load_for_", b"load_jit")
 """What says that a model is loaded somewhere in the file."""

@@ -1,4 +1,4 @@
-"""Syntax nodes of C++ -> statements (`facts.statements`).
+"""Syntax nodes of C++ -> statements (`facts.bodies`).
 
 Everything is read from the outside in: no node is asked for its parent. What stands in the braces of a branch, a loop
 or a function is their block; braces on their own are a `Block`. So each `then`, `otherwise` and `block` is a scope,
@@ -14,6 +14,21 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ...facts import Assignment
+from ...facts.bodies import (
+    AnyStatement,
+    Assign,
+    Block,
+    Body,
+    Define,
+    Delete,
+    Evaluate,
+    Handler,
+    If,
+    Leave,
+    Raise,
+    ReturnStatement,
+    Try,
+)
 from ...facts.expressions import (
     MAX_DEPTH,
     Bracketed,
@@ -26,21 +41,6 @@ from ...facts.expressions import (
     truth_of,
 )
 from ...facts.spans import Span
-from ...facts.statements import (
-    Assign,
-    Block,
-    Body,
-    Define,
-    Delete,
-    Evaluate,
-    Handler,
-    If,
-    Leave,
-    Raise,
-    Return,
-    Statement,
-    Try,
-)
 from ...lazy_regex import lazy_regex
 from .checking_macros import condition_of_check, expects_exception, leaves_test, never_returns
 from .cpp_declarators import declared_by
@@ -103,7 +103,7 @@ class InnerBodies:
     def class_body(self, node: Node, within: UnfinishedBody) -> Body | None:
         raise NotImplementedError
 
-    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[Statement] | None:
+    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[AnyStatement] | None:
         """What the invocation of a macro becomes; None where it is taken for a call."""
         raise NotImplementedError
 
@@ -164,15 +164,15 @@ class StatementReader:
 
     # -- lists of statements
 
-    def block(self, node: Node | None, within: UnfinishedBody, depth: int) -> tuple[Statement, ...]:
+    def block(self, node: Node | None, within: UnfinishedBody, depth: int) -> tuple[AnyStatement, ...]:
         """What a branch or loop runs: the statements in the braces, or the one statement."""
         if node is None:
             return ()
         nodes = node.named_children if node.type == "compound_statement" else (node,)
         return tuple(self.statements(nodes, within, depth))
 
-    def statements(self, nodes: Iterable[Node], within: UnfinishedBody, depth: int) -> list[Statement]:
-        found: list[Statement] = []
+    def statements(self, nodes: Iterable[Node], within: UnfinishedBody, depth: int) -> list[AnyStatement]:
+        found: list[AnyStatement] = []
         if depth > MOST_NESTED:
             within.is_read = False
             return found
@@ -193,18 +193,18 @@ class StatementReader:
             found += made
         return found
 
-    def lost(self, node: Node, within: UnfinishedBody) -> list[Statement]:
+    def lost(self, node: Node, within: UnfinishedBody) -> list[AnyStatement]:
         within.is_read = False
         return [Evaluate(self.span(node), self.other(node))]
 
-    def _unknown(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _unknown(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         if node.is_error or node.type not in READERS:
             return self.lost(node, within)
         return self.evaluated(node, node, within, depth)
 
     # -- expressions as statements
 
-    def _expression(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _expression(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         inside = first_child(node)
         if inside is None:
             return []
@@ -212,7 +212,7 @@ class StatementReader:
             return [declared]
         return self.evaluated(inside, node, within, depth)
 
-    def _misread_declaration(self, node: Node, within: UnfinishedBody) -> Statement | None:
+    def _misread_declaration(self, node: Node, within: UnfinishedBody) -> AnyStatement | None:
         """`if (x) at::NoGradGuard guard;`: to the grammar no declaration stands there without braces."""
         children = node.named_children
         if len(children) != 2 or not children[1].is_error or not children[0].type.endswith("identifier"):
@@ -224,7 +224,7 @@ class StatementReader:
         type_ = self.reading.expressions.type_of(children[0])
         return Assign(self.span(node), (self.read(names[0]),), None, declares=True, type=type_)
 
-    def evaluated(self, node: Node, statement: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def evaluated(self, node: Node, statement: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         """An expression whose value nobody takes."""
         kind, span = node.type, self.span(statement)
         if kind == "call_expression":
@@ -249,7 +249,7 @@ class StatementReader:
             return [Raise(span, value)]
         return [Evaluate(span, value)]
 
-    def _assignment(self, node: Node, span: Span, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _assignment(self, node: Node, span: Span, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         known = self._assigned.get((node.start_byte, node.end_byte))
         if known is None:
             return [Evaluate(span, self.expression(node, within, depth))]
@@ -263,7 +263,7 @@ class StatementReader:
             targets.append(_unpacking(target))
         return [Assign(span, tuple(targets), value, known.operator)]
 
-    def _call(self, node: Node, span: Span, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _call(self, node: Node, span: Span, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         call = self.read(node)
         called = call.callee if isinstance(call, CallExpression) else None
         if isinstance(called, NamePath) and called.name in self._macros:
@@ -282,17 +282,17 @@ class StatementReader:
         if condition is None:
             return [Raise(span, call)] if never_returns(called) else [Evaluate(span, call)]
         if leaves_test(called):
-            return [If(span, negated(condition), (Return(span, None),))]
+            return [If(span, negated(condition), (ReturnStatement(span, None),))]
         raised = Raise(span, call)
         return [raised] if truth_of(condition) is False else [If(span, negated(condition), (raised,))]
 
     def _expected(
         self, call: Node, span: Span, within: UnfinishedBody, depth: int, *, expects: bool
-    ) -> list[Statement]:
+    ) -> list[AnyStatement]:
         """`EXPECT_THROW(statement, …)`: what it raises goes no further."""
         given = call.child_by_field_name("arguments")
         first = first_child(given) if given is not None else None
-        inside: list[Statement] = []
+        inside: list[AnyStatement] = []
         if first is not None and first.type == "lambda_expression":
             inside = [Evaluate(self.span(first), CallExpression(self.expression(first, within, depth)))]
         elif first is not None:
@@ -301,8 +301,8 @@ class StatementReader:
 
     # -- declarations
 
-    def _declaration(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
-        found: list[Statement] = []
+    def _declaration(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
+        found: list[AnyStatement] = []
         declarators: list[Node] = []
         kind: Node | None = None
         for child in node.named_children:
@@ -351,7 +351,7 @@ class StatementReader:
             type_ = self.reading.expressions.type_of(kind, constant, declared.marks)
         return Assign(span, (self.read(declared.name or left),), value, "=", declares=True, type=type_)
 
-    def _class(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _class(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         body = self.inner_bodies.class_body(node, within)
         if body is None:
             return []
@@ -360,7 +360,7 @@ class StatementReader:
 
     # -- the others
 
-    def _braces(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _braces(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         return [
             Block(
                 self.header(node, node.start_byte + 1),
@@ -369,32 +369,32 @@ class StatementReader:
             )
         ]
 
-    def _return(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _return(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         value = first_child(node)
         given = self.expression(value, within, depth) if value is not None else None
-        return [Return(self.span(node), given)]
+        return [ReturnStatement(self.span(node), given)]
 
-    def _yield(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _yield(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         value = first_child(node)
         operands = (self.expression(value, within, depth),) if value is not None else ()
         return [Evaluate(self.span(node), Operation("yield", operands))]
 
-    def _throw(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _throw(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         value = first_child(node)
         given = self.expression(value, within, depth) if value is not None else None
         return [Raise(self.span(node), given)]
 
-    def _leave(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _leave(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         return [Leave(self.span(node), "break" if node.type == "break_statement" else "continue")]
 
-    def _goto(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _goto(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         within.is_read = False
         return [Leave(self.span(node), "goto")]
 
-    def _labeled(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _labeled(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         return self.statements(node.named_children[1:], within, depth)
 
-    def _attributed(self, node: Node, within: UnfinishedBody, depth: int) -> list[Statement]:
+    def _attributed(self, node: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
         return self.statements(node.named_children[-1:], within, depth)
 
 
@@ -424,7 +424,7 @@ class _ClosureReader(ExpressionReader):
         return LambdaExpression(found.text, found.mentioned, len(self._within.inner) - 1)
 
 
-StatementForm = Callable[[StatementReader, "Node", UnfinishedBody, int], list[Statement]]
+StatementForm = Callable[[StatementReader, "Node", UnfinishedBody, int], list[AnyStatement]]
 """Reads one kind of statement: (reader, node, the body in which it stands, how deep) -> what it becomes."""
 SIMPLE_STATEMENTS: dict[str, StatementForm] = {
     "expression_statement": StatementReader._expression,

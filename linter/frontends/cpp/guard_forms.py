@@ -1,3 +1,4 @@
+# Long because each form of a guard has its reader.
 """In which syntactic form a guard stands: climbs from the guard's token."""
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
+from ...facts.bodies import AnyStatement, Block, If, Leave, Loop, Raise, ReturnStatement, Try
 from ...facts.expressions import Expression, LiteralExpression, LiteralKind, Operation, OtherExpression
 from ...facts.spans import Span
-from ...facts.statements import Block, If, Leave, Loop, Raise, Return, Statement, Try
 from ...named_tuples import NamedTuple
 
 _MOST_LABELS = 8
@@ -20,17 +20,19 @@ class Case(NamedTuple):
     span: Span
     value: Expression | None
     """None for `default`."""
-    statements: tuple[Statement, ...]
+    statements: tuple[AnyStatement, ...]
 
 
 class _Arm(NamedTuple):
     span: Span
     values: list[Expression]
     is_default: bool
-    statements: tuple[Statement, ...]
+    statements: tuple[AnyStatement, ...]
 
 
-def chain_of_cases(header: Span, subject: Expression, cases: Sequence[Case], most: int) -> tuple[Statement, ...] | None:
+def chain_of_cases(
+    header: Span, subject: Expression, cases: Sequence[Case], most: int
+) -> tuple[AnyStatement, ...] | None:
     """The cases as `If`s, with what a case falls through to; None for what has no such form, or is too long."""
     arms: list[_Arm] = []
     values: list[Expression] = []
@@ -60,9 +62,9 @@ def chain_of_cases(header: Span, subject: Expression, cases: Sequence[Case], mos
     return (Loop(header, None, None, never, otherwise, runs_once=True),)
 
 
-def _run_from(cases: Sequence[Case], index: int) -> tuple[Statement, ...]:
+def _run_from(cases: Sequence[Case], index: int) -> tuple[AnyStatement, ...]:
     """What is run from one label up to the end of the switch."""
-    found: list[Statement] = []
+    found: list[AnyStatement] = []
     for case in cases[index:]:
         before, ended = _before_break(case.statements)
         found += before
@@ -71,7 +73,7 @@ def _run_from(cases: Sequence[Case], index: int) -> tuple[Statement, ...]:
     return tuple(found)
 
 
-def _before_break(statements: Sequence[Statement]) -> tuple[tuple[Statement, ...], bool]:
+def _before_break(statements: Sequence[AnyStatement]) -> tuple[tuple[AnyStatement, ...], bool]:
     """The statements up to one that surely leaves, and whether there is one. The switch's own `break` is taken off."""
     for index, one in enumerate(statements):
         if isinstance(one, Leave) and one.word == "break":
@@ -85,8 +87,8 @@ def _before_break(statements: Sequence[Statement]) -> tuple[tuple[Statement, ...
     return tuple(statements), False
 
 
-def _ends(statement: Statement) -> bool:
-    return isinstance(statement, (Return, Raise, Leave))
+def _ends(statement: AnyStatement) -> bool:
+    return isinstance(statement, (ReturnStatement, Raise, Leave))
 
 
 def _is_one_of(subject: Expression, values: Sequence[Expression]) -> Expression:
@@ -96,7 +98,7 @@ def _is_one_of(subject: Expression, values: Sequence[Expression]) -> Expression:
     return reduce(lambda left, right: Operation("||", (left, right)), asked)
 
 
-def _holds(statements: Sequence[Statement], word: str) -> bool:
+def _holds(statements: Sequence[AnyStatement], word: str) -> bool:
     """Whether a `break` or `continue` stands there that isn't that of a loop in between."""
     waiting = list(statements)
     while waiting:

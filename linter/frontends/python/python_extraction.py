@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from ... import guards
 from ...facts import Facts, Form
+from ...facts.bodies import Body
 from ...facts.python_model import PythonFacts
-from ...facts.statements import Body
 from ...files.intent_comments import find_intents
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
@@ -23,7 +23,7 @@ from .python_focus import bring_back, is_enough, without_idle_bodies
 from .python_look import may_matter
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
-from .python_reach import Reach
+from .python_reach import PythonReach
 from .python_reading import ModuleReading
 from .python_statements import BodyReading
 
@@ -104,7 +104,7 @@ def _bodies(
     asked = [name for name in names if any(f"{word} {name}".encode() in text for word in ("def", "class"))]
     if not (guards or asked) or module.source.path.endswith(".pyi"):
         return ()
-    reach = Reach(module, guards, asked)
+    reach = PythonReach(module, guards, asked)
     if not reach:
         return ()
     bring_back(text, module.tree, reach.functions())

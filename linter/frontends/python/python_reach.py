@@ -43,7 +43,7 @@ class _Unit:
         self.class_ = class_
 
 
-class Reach:
+class PythonReach:
     """The functions of a module that are reached from guards, which stand at these offsets, or by these names."""
 
     def __init__(self, module: Module, guards: Iterable[int], names: Collection[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Functions, classes and the module itself -> statements (`facts.statements`), over the expressions of the reader.
+"""Functions, classes and the module itself -> statements (`facts.bodies`), over the expressions of the reader.
 
 Python nests as deep as a chain of `elif` is long, and generated modules have no end: chains are read without
 recursion, and what lies beyond the bounds is left out, which its body says (`Body.is_read`).
@@ -13,14 +13,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...facts import NOWHERE, Span
-from ...facts.expressions import (
-    Bracketed,
-    CallExpression,
-    Expression,
-    Operation,
-    TypeName,
-)
-from ...facts.statements import (
+from ...facts.bodies import (
+    AnyStatement,
     Assign,
     Block,
     Body,
@@ -37,9 +31,15 @@ from ...facts.statements import (
     Leave,
     Loop,
     Raise,
-    Return,
-    Statement,
+    ReturnStatement,
     Try,
+)
+from ...facts.expressions import (
+    Bracketed,
+    CallExpression,
+    Expression,
+    Operation,
+    TypeName,
 )
 from .name_resolution import TRY_STATEMENTS, Scope, is_bound, resolve, statements
 from .parsed_module import Module
@@ -164,7 +164,7 @@ class BodyReading:
         frame = self._frames[-1]
         parameters = tuple(self._parameters(node.args, scope))
         inside = self._enter(scope.inside(node), frame.qualified)
-        returned = Return(self._module.span(node.body), self._reader.read(node.body, inside.scope, depth))
+        returned = ReturnStatement(self._module.span(node.body), self._reader.read(node.body, inside.scope, depth))
         self._frames.pop()
         frame.inner.append(
             Body(
@@ -213,12 +213,12 @@ class BodyReading:
 
     # -- statements
 
-    def _block(self, nodes: Sequence[ast.stmt], depth: int) -> tuple[Statement, ...]:
+    def _block(self, nodes: Sequence[ast.stmt], depth: int) -> tuple[AnyStatement, ...]:
         """The statements of a block that stands in `depth` others."""
         if not nodes:
             return ()
         frame = self._frames[-1]
-        found: list[Statement] = []
+        found: list[AnyStatement] = []
         if depth == MAX_NESTING:
             frame.is_read = False
             return ()
@@ -238,25 +238,25 @@ class BodyReading:
     def _all(self, nodes: Sequence[ast.expr]) -> tuple[Expression, ...]:
         return tuple([self._expression(node) for node in nodes])
 
-    def _definition(self, node: _Definition, depth: int) -> list[Statement]:
+    def _definition(self, node: _Definition, depth: int) -> list[AnyStatement]:
         return [self._define(node)]
 
-    def _assign(self, node: ast.Assign, depth: int) -> list[Statement]:
+    def _assign(self, node: ast.Assign, depth: int) -> list[AnyStatement]:
         read, scope = self._reader.read, self._frames[-1].scope
         targets = tuple([read(target, scope) for target in node.targets])
         return [Assign(self._module.span(node), targets, read(node.value, scope))]
 
-    def _changed(self, node: ast.AugAssign, depth: int) -> list[Statement]:
+    def _changed(self, node: ast.AugAssign, depth: int) -> list[AnyStatement]:
         target, value = self._expression(node.target), self._expression(node.value)
         return [Assign(self._module.span(node), (target,), value, operator_of(node.op) + "=")]
 
-    def _annotated(self, node: ast.AnnAssign, depth: int) -> list[Statement]:
+    def _annotated(self, node: ast.AnnAssign, depth: int) -> list[AnyStatement]:
         type_ = TypeName(self._expression(node.annotation))
         value = self._expression(node.value) if node.value is not None else None
         target = self._expression(node.target)
         return [Assign(self._module.span(node), (target,), value, declares=True, type=type_)]
 
-    def _evaluate(self, node: ast.Expr, depth: int) -> list[Statement]:
+    def _evaluate(self, node: ast.Expr, depth: int) -> list[AnyStatement]:
         value = node.value
         if isinstance(value, ast.Constant):
             return []  # a docstring, `...`
@@ -274,8 +274,8 @@ class BodyReading:
             return True
         return resolve(called, scope) in _NEVER_RETURN
 
-    def _if(self, node: ast.If, depth: int) -> list[Statement]:
-        arms: list[tuple[ast.If, Expression, tuple[Statement, ...]]] = []
+    def _if(self, node: ast.If, depth: int) -> list[AnyStatement]:
+        arms: list[tuple[ast.If, Expression, tuple[AnyStatement, ...]]] = []
         current = node
         while True:
             checking = _is_for_checkers(current.test) if self._asks_for_checkers else None
@@ -284,7 +284,7 @@ class BodyReading:
                 level = depth + len(arms)
                 if level + 1 >= MAX_NESTING or frame.kept >= MAX_STATEMENTS:
                     frame.is_read = False
-                    last: tuple[Statement, ...] = ()
+                    last: tuple[AnyStatement, ...] = ()
                     break
                 frame.kept += 1
                 arms.append((current, self._expression(current.test), self._block(current.body, level + 1)))
@@ -300,13 +300,13 @@ class BodyReading:
             last = (If(statement_header(self._module, arm, arm.test), condition, then, last),)
         return [*last]
 
-    def _for(self, node: ast.For | ast.AsyncFor, depth: int) -> list[Statement]:
+    def _for(self, node: ast.For | ast.AsyncFor, depth: int) -> list[AnyStatement]:
         iterable = self._awaited(node.iter, isinstance(node, ast.AsyncFor))
         target = self._expression(node.target)
         block, otherwise = self._block(node.body, depth + 1), self._block(node.orelse, depth + 1)
         return [Loop(statement_header(self._module, node, node.iter), target, iterable, None, block, otherwise)]
 
-    def _while(self, node: ast.While, depth: int) -> list[Statement]:
+    def _while(self, node: ast.While, depth: int) -> list[AnyStatement]:
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         condition = None if endless else self._expression(node.test)
         block, otherwise = self._block(node.body, depth + 1), self._block(node.orelse, depth + 1)
@@ -316,7 +316,7 @@ class BodyReading:
         read = self._expression(node)
         return Operation("await", (read,)) if is_async else read
 
-    def _with(self, node: ast.With | ast.AsyncWith, depth: int) -> list[Statement]:
+    def _with(self, node: ast.With | ast.AsyncWith, depth: int) -> list[AnyStatement]:
         is_async = isinstance(node, ast.AsyncWith)
         items = tuple(
             Entered(
@@ -327,7 +327,7 @@ class BodyReading:
         )
         return [Block(self._module.with_header(node), items, self._block(node.body, depth + 1))]
 
-    def _try(self, node: ast.Try, depth: int) -> list[Statement]:
+    def _try(self, node: ast.Try, depth: int) -> list[AnyStatement]:
         block = self._block(node.body, depth + 1)
         handlers = tuple(
             Handler(
@@ -340,34 +340,36 @@ class BodyReading:
         otherwise, finally_ = self._block(node.orelse, depth + 1), self._block(node.finalbody, depth + 1)
         return [Try(statement_header(self._module, node), block, handlers, otherwise, finally_)]
 
-    def _return(self, node: ast.Return, depth: int) -> list[Statement]:
-        return [Return(self._module.span(node), self._expression(node.value) if node.value is not None else None)]
+    def _return(self, node: ast.Return, depth: int) -> list[AnyStatement]:
+        return [
+            ReturnStatement(self._module.span(node), self._expression(node.value) if node.value is not None else None)
+        ]
 
-    def _raise(self, node: ast.Raise, depth: int) -> list[Statement]:
+    def _raise(self, node: ast.Raise, depth: int) -> list[AnyStatement]:
         return [Raise(self._module.span(node), self._expression(node.exc) if node.exc is not None else None)]
 
-    def _assert(self, node: ast.Assert, depth: int) -> list[Statement]:
+    def _assert(self, node: ast.Assert, depth: int) -> list[AnyStatement]:
         span = self._module.span(node)
         message = (self._expression(node.msg),) if node.msg is not None else ()
         raised = Raise(span, CallExpression(variable("AssertionError"), message))
         return [If(span, _negated(self._expression(node.test)), (raised,))]
 
-    def _leave(self, node: ast.Break | ast.Continue, depth: int) -> list[Statement]:
+    def _leave(self, node: ast.Break | ast.Continue, depth: int) -> list[AnyStatement]:
         return [Leave(self._module.span(node), "break" if isinstance(node, ast.Break) else "continue")]
 
-    def _delete(self, node: ast.Delete, depth: int) -> list[Statement]:
+    def _delete(self, node: ast.Delete, depth: int) -> list[AnyStatement]:
         return [Delete(self._module.span(node), self._all(node.targets))]
 
-    def _declared(self, node: ast.Global | ast.Nonlocal, depth: int) -> list[Statement]:
+    def _declared(self, node: ast.Global | ast.Nonlocal, depth: int) -> list[AnyStatement]:
         word = "global" if isinstance(node, ast.Global) else "nonlocal"
         return [Declaration(self._module.span(node), word, tuple(node.names))]
 
-    def _import(self, node: ast.Import, depth: int) -> list[Statement]:
+    def _import(self, node: ast.Import, depth: int) -> list[AnyStatement]:
         span = self._module.span(node)
         tops = ((alias, alias.name.partition(".")[0]) for alias in node.names)
         return [Import(span, alias.asname or top, alias.name if alias.asname else top) for alias, top in tops]
 
-    def _import_from(self, node: ast.ImportFrom, depth: int) -> list[Statement]:
+    def _import_from(self, node: ast.ImportFrom, depth: int) -> list[AnyStatement]:
         if node.module == "__future__":
             return []
         span = self._module.span(node)
@@ -378,14 +380,14 @@ class BodyReading:
 
     # -- match
 
-    def _match(self, node: ast.Match, depth: int) -> list[Statement]:
+    def _match(self, node: ast.Match, depth: int) -> list[AnyStatement]:
         subject = self._expression(node.subject)
-        before: list[Statement] = []
+        before: list[AnyStatement] = []
         if not isinstance(node.subject, (ast.Name, ast.Attribute, ast.Constant)):
             before.append(Assign(self._module.span(node.subject), (variable(SUBJECT),), subject))
             subject = variable(SUBJECT)
         frame = self._frames[-1]
-        arms: list[tuple[Span, list[Statement], Expression | None, tuple[Statement, ...]]] = []
+        arms: list[tuple[Span, list[AnyStatement], Expression | None, tuple[AnyStatement, ...]]] = []
         for case in node.cases:
             level = depth + len(arms)
             if level + 1 >= MAX_NESTING or frame.kept >= MAX_STATEMENTS:
@@ -394,10 +396,10 @@ class BodyReading:
             frame.kept += 1
             span = case_header(self._module, case)
             condition = self._patterns.condition(case.pattern, subject, frame.scope)
-            bound: list[Statement] = [
+            bound: list[AnyStatement] = [
                 Assign(span, (target,), value) for target, value in captured(case.pattern, subject)
             ]
-            first: list[Statement] = []
+            first: list[AnyStatement] = []
             if case.guard is not None:
                 # What the pattern binds is there for the guard, and stays whatever that says.
                 first, bound = bound, []
@@ -407,7 +409,7 @@ class BodyReading:
             arms.append((span, first, condition, then))
             if condition is None:
                 break
-        last: tuple[Statement, ...] = ()
+        last: tuple[AnyStatement, ...] = ()
         for span, first, condition, then in reversed(arms):
             last = (*first, If(span, condition, then, last)) if condition is not None else (*first, *then)
         return [*before, *last]
@@ -426,7 +428,7 @@ def _is_for_checkers(test: ast.expr) -> bool | None:
 
 
 _B = BodyReading
-_READERS: dict[type[ast.stmt], Callable[[BodyReading, Any, int], list[Statement]]] = {
+_READERS: dict[type[ast.stmt], Callable[[BodyReading, Any, int], list[AnyStatement]]] = {
     ast.FunctionDef: _B._definition,
     ast.AsyncFunctionDef: _B._definition,
     ast.ClassDef: _B._definition,

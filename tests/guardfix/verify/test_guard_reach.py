@@ -1,3 +1,4 @@
+# Long because each way to a guard has its program.
 """A verdict is about guards: what no run entered is not verified, whatever the programs print."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Long because each reason not to pass has its program.
 """A test that did not pass proves nothing: projects with tests that fail, or don't run, for every reason there is."""
 
 from __future__ import annotations

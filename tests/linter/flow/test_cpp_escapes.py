@@ -6,7 +6,7 @@ import pytest
 
 from cpp_snippets import snippet
 from guardfix.linter.flow.events import EventKind
-from guardfix.linter.flow.running import run_program
+from guardfix.linter.flow.running import run_flow
 
 MODE = "c10::InferenceMode guard;"
 
@@ -30,5 +30,5 @@ MODE = "c10::InferenceMode guard;"
 )  # fmt: skip
 def test_what_is_certain(code: str, expected: list[tuple[str, EventKind]]) -> None:
     found = snippet(f"void f(at::Tensor x) {{ {code} }}")
-    events = run_program([found.facts]).events.values()
+    events = run_flow([found.facts]).events.values()
     assert [(event.variable, event.kind) for event in events if event.certain] == expected

@@ -13,8 +13,8 @@ from guardfix.linter.files.sources import Source
 from guardfix.linter.flow.events import Event, EventKind
 from guardfix.linter.flow.machine import Machine
 from guardfix.linter.flow.paths import Place, Results
-from guardfix.linter.flow.program import Program
-from guardfix.linter.flow.running import run_program
+from guardfix.linter.flow.program import ProjectCode
+from guardfix.linter.flow.running import run_flow
 from guardfix.linter.flow.state import State
 from guardfix.linter.flow.values import CERTAIN, Instance, Items, Method, Modes, Opaque, Partial, Table, Tensor, Value
 from guardfix.linter.frontends.python.python_extraction import extract_python
@@ -26,7 +26,7 @@ COUNTER = "whether it has a counter"
 class WatchedMachine(Machine):
     """Notes for each row what the machine didn't know where it evaluated something there."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProjectCode) -> None:
         super().__init__(program)
         self.doubts: dict[int, set[str]] = defaultdict(set)
         self.ran: set[int] = set()
@@ -109,7 +109,7 @@ class Abstract(NamedTuple):
 
 
 def run_abstractly(text: str) -> Abstract:
-    machine = run_program([facts_of(text)], machine_class=WatchedMachine)
+    machine = run_flow([facts_of(text)], machine_class=WatchedMachine)
     assert isinstance(machine, WatchedMachine)
     starts, lines = statement_rows(text), text.split("\n")
     file = machine.program.files[0] if machine.program.files else None

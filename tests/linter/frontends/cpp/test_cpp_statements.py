@@ -8,8 +8,8 @@ import pytest
 
 from fixture_files import all_fixtures
 from guardfix.linter.facts import Facts
+from guardfix.linter.facts.bodies import AnyStatement, Assign, Body, BodyKind, If, Loop
 from guardfix.linter.facts.packing import pack, unpack
-from guardfix.linter.facts.statements import Assign, Body, BodyKind, If, Loop, Statement
 from guardfix.linter.files.sources import decode
 from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp
 from guardfix.linter.frontends.cpp.cpp_statements import MOST_NESTED, MOST_STATEMENTS
@@ -326,7 +326,7 @@ def test_a_file_without_guards_has_no_bodies() -> None:
 # -- bounds
 
 
-def _chain(statements: tuple[Statement, ...]) -> int:
+def _chain(statements: tuple[AnyStatement, ...]) -> int:
     """How many branches the last statement's chain has."""
     count, last = 0, statements[-1:]
     while last and isinstance(last[0], If):

@@ -11,9 +11,9 @@ import pytest
 from msgspec import Struct
 
 from guardfix.linter.facts import Facts, Span
+from guardfix.linter.facts.bodies import Body, BodyKind, StatementNode
 from guardfix.linter.facts.expressions import LambdaExpression
 from guardfix.linter.facts.packing import pack, unpack
-from guardfix.linter.facts.statements import Body, BodyKind, StatementNode
 from guardfix.linter.files.sources import Unreadable, decode
 from guardfix.linter.frontends.python import python_focus, python_reach, python_statements
 from guardfix.linter.frontends.python.parsed_module import Module

@@ -50,8 +50,8 @@ class If(StatementNode, frozen=True):
     """`if`, and what is like it: `switch` and `match` are chains whose conditions are `subject == case`."""
 
     condition: Expression
-    then: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...] = ()
+    then: tuple[AnyStatement, ...]
+    otherwise: tuple[AnyStatement, ...] = ()
 
 
 class Loop(StatementNode, frozen=True):
@@ -63,8 +63,8 @@ class Loop(StatementNode, frozen=True):
     iterable: Expression | None
     condition: Expression | None
     """Of the others; None for `while True` and `for (;;)`."""
-    block: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...] = ()
+    block: tuple[AnyStatement, ...]
+    otherwise: tuple[AnyStatement, ...] = ()
     """Python's `else`."""
     runs_once: bool = False
     """`do … while`: the block runs before the condition is asked."""
@@ -74,14 +74,14 @@ class Handler(NamedTuple):
     caught: Expression | None
     """None for `except:` and `catch (...)`."""
     name: str
-    block: tuple[Statement, ...]
+    block: tuple[AnyStatement, ...]
 
 
 class Try(StatementNode, frozen=True):
-    block: tuple[Statement, ...]
+    block: tuple[AnyStatement, ...]
     handlers: tuple[Handler, ...]
-    otherwise: tuple[Statement, ...] = ()
-    finally_: tuple[Statement, ...] = ()
+    otherwise: tuple[AnyStatement, ...] = ()
+    finally_: tuple[AnyStatement, ...] = ()
 
 
 class Entered(NamedTuple):
@@ -95,12 +95,12 @@ class Block(StatementNode, frozen=True):
     """Python's `with`, or a C++ block in braces, at whose end the guards that it declares are destroyed."""
 
     items: tuple[Entered, ...]
-    block: tuple[Statement, ...]
+    block: tuple[AnyStatement, ...]
     is_parallel: bool = False
     """Its block runs in threads of its own: `#pragma omp parallel`."""
 
 
-class Return(StatementNode, frozen=True):
+class ReturnStatement(StatementNode, frozen=True):
     value: Expression | None
 
 
@@ -143,8 +143,20 @@ class Declaration(StatementNode, frozen=True):
     names: tuple[str, ...]
 
 
-Statement = (
-    Assign | Evaluate | If | Loop | Try | Block | Return | Raise | Leave | Delete | Define | Import | Declaration
+AnyStatement = (
+    Assign
+    | Evaluate
+    | If
+    | Loop
+    | Try
+    | Block
+    | ReturnStatement
+    | Raise
+    | Leave
+    | Delete
+    | Define
+    | Import
+    | Declaration
 )
 
 
@@ -176,7 +188,7 @@ class Body(Struct, frozen=True, array_like=True, gc=False):
     """The whole definition, decorators included."""
     header: Span
     """From `def` or the return type to where the block begins: where a finding about the whole function stands."""
-    statements: tuple[Statement, ...]
+    statements: tuple[AnyStatement, ...]
     inner: tuple[Body, ...] = ()
     """What is defined in it: by `Define.body`, and by `LambdaExpression.body`."""
     parameters: tuple[BodyParameter, ...] = ()
@@ -244,7 +256,7 @@ def _parameter(given: BodyParameter) -> str:
     return f"{given.mark}{given.name}{annotation}{default}"
 
 
-def _lines(statements: tuple[Statement, ...], body: Body) -> Iterator[str]:
+def _lines(statements: tuple[AnyStatement, ...], body: Body) -> Iterator[str]:
     for statement in statements:
         if isinstance(statement, Define):
             yield from _body_lines(body.inner[statement.body])
@@ -255,7 +267,7 @@ def _lines(statements: tuple[Statement, ...], body: Body) -> Iterator[str]:
             yield from (_INDENT + line for line in _lines(block, body)) if block else (f"{_INDENT}pass",)
 
 
-def _line(statement: Statement) -> str:
+def _line(statement: AnyStatement) -> str:
     """A statement's first line."""
     if isinstance(statement, Assign):
         targets = " = ".join(map(str, statement.targets)) + (
@@ -279,8 +291,8 @@ def _line(statement: Statement) -> str:
             f"{one.context}" + (f" as {one.target}" if one.target is not None else "") for one in statement.items
         )
         return "parallel " * statement.is_parallel + (f"with {items}:" if items else "block:")
-    if isinstance(statement, (Return, Raise)):
-        word = "return" if isinstance(statement, Return) else "raise"
+    if isinstance(statement, (ReturnStatement, Raise)):
+        word = "return" if isinstance(statement, ReturnStatement) else "raise"
         return word if statement.value is None else f"{word} {statement.value}"
     if isinstance(statement, Leave):
         return statement.word
@@ -293,7 +305,7 @@ def _line(statement: Statement) -> str:
     return f"define {statement.body}"
 
 
-def _blocks(statement: Statement) -> Iterator[tuple[str, tuple[Statement, ...]]]:
+def _blocks(statement: AnyStatement) -> Iterator[tuple[str, tuple[AnyStatement, ...]]]:
     """(its header, where it has one of its own, a block)."""
     header = ""
     while isinstance(statement, If):

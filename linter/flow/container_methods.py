@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .paths import Interpreter, Place, Results
+from .paths import Interpreter, Keywords, Place, Results
 from .state import State
 from .values import (
     NONE,
@@ -12,8 +12,6 @@ from .values import (
     Table,
     Value,
 )
-
-Keywords = tuple[tuple[str, Value], ...]
 
 
 def call_container_method(

@@ -6,7 +6,7 @@ from guardfix import torch_ops
 
 from . import torch_calls
 from .guards_entered import why_unrecorded
-from .paths import Interpreter, Place, Results
+from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
 from .values import (
@@ -14,19 +14,17 @@ from .values import (
     REQUIRED,
     Const,
     Grad,
-    Hazard,
     Instance,
     Opaque,
     Ref,
+    SavingHazard,
     Step,
     Tensor,
     Value,
 )
 
-Keywords = tuple[tuple[str, Value], ...]
 
-
-def layer(name: str, keywords: Keywords, state: State, place: Place) -> Ref:
+def made_layer(name: str, keywords: Keywords, state: State, place: Place) -> Ref:
     """A layer of `torch.nn`, with its parameters."""
     row = torch_ops.layer(name)
     attributes: dict[str, Value] = {}
@@ -57,7 +55,7 @@ def call_layer(
     if not isinstance(value, Ref) or not torch_calls.may_be_tensor(value, state):
         return [(state, state.opaque())]
     own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
-    hazards: tuple[Hazard, ...] = ()
+    hazards: tuple[SavingHazard, ...] = ()
     records = state.modes.records
     if torch_calls.is_inference(value, state) and row.saves_input and own and records is not False:
         hazard = torch_calls.saving(machine, value, parameters[0], own, state, place, thing.name)

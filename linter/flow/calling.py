@@ -1,3 +1,4 @@
+# Long because a call and all that it may lead to is one path.
 """Names, attributes and calls: what the program's own code does when it is used, and what is known of other code."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from guardfix import torch_ops
 
 from ..facts import Span
+from ..facts.bodies import Body, BodyKind, Define, Loop
 from ..facts.expressions import (
     CallExpression,
     Comprehension,
@@ -18,10 +20,20 @@ from ..facts.expressions import (
     Subscript,
     simple_name,
 )
-from ..facts.statements import Body, BodyKind, Define, Loop
-from . import classes, closures, containers, cpp_values, library, model_names, objects, reach, tensors, torch_calls
+from . import (
+    classes,
+    closures,
+    container_methods,
+    cpp_values,
+    library,
+    model_names,
+    objects,
+    reach,
+    tensors,
+    torch_calls,
+)
 from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
-from .paths import Interpreter, Outcome, Place, Results
+from .paths import Interpreter, Keywords, PathOutcome, Place, Results
 from .program import File
 from .recording import note_recorded
 from .state import State
@@ -47,8 +59,6 @@ from .values import (
     Value,
 )
 
-Keywords = tuple[tuple[str, Value], ...]
-
 MOST_CALLS = 6
 """How deep calls are followed."""
 
@@ -56,10 +66,10 @@ MOST_CALLS = 6
 # -- names
 
 
-def named(machine: Interpreter, path: NamePath, state: State, place: Place) -> Value:
+def value_named(machine: Interpreter, path: NamePath, state: State, place: Place) -> Value:
     """What a name stands for here."""
     if place.file.language != "python":
-        return cpp_values.named(machine, path, state, place)
+        return cpp_values.cpp_named(machine, path, state, place)
     if len(path.parts) > 1:
         return Name(path.parts)
     name = path.parts[0]
@@ -259,7 +269,7 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
         names["<class>"] = closure.owner
     if closure.receiver is not None:
         names["<self>"] = closure.receiver
-    yields = (lambda one, value: [Outcome(one, "next")]) if body.is_generator else None
+    yields = (lambda one, value: [PathOutcome(one, "next")]) if body.is_generator else None
     for guard in closure.guards:
         set_modes(state, guard)
     outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
@@ -276,10 +286,10 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
 
 def treated_as_tensors(body: Body) -> set[str]:
     """The variables of a function on which it calls what only tensors have, or that it gives to torch's functions."""
-    from ..facts.statement_walk import calls_in
+    from ..facts.statement_walk import called_in
 
     found: set[str] = set()
-    for call in calls_in(body):
+    for call in called_in(body):
         callee = call.callee
         if isinstance(callee, MemberAccess):
             name = simple_name(callee.object)
@@ -298,14 +308,18 @@ def treated_as_tensors(body: Body) -> set[str]:
 
 
 def run_context(
-    machine: Interpreter, thing: Generator, body: Callable[[State, Value], list[Outcome]], state: State, place: Place
-) -> list[Outcome]:
+    machine: Interpreter,
+    thing: Generator,
+    body: Callable[[State, Value], list[PathOutcome]],
+    state: State,
+    place: Place,
+) -> list[PathOutcome]:
     """A `with` block under a context manager of the program: it runs where the generator yields."""
     closure = thing.closure
     file: File = closure.program
-    left: list[Outcome] = []
+    left: list[PathOutcome] = []
 
-    def resumed(one: State, value: Value) -> list[Outcome]:
+    def resumed(one: State, value: Value) -> list[PathOutcome]:
         found = []
         for outcome in body(one, value):
             if outcome.kind in ("next", "raise"):
@@ -313,7 +327,7 @@ def run_context(
             else:
                 # It leaves through the generator's own end, whose state is what counts.
                 outcome.state.names(thing.frame)["<left>"] = state_note(outcome)
-                found.append(Outcome(outcome.state, "next"))
+                found.append(PathOutcome(outcome.state, "next"))
         return found
 
     step = place.step(f"enters `{closure.body.name}`")
@@ -325,23 +339,23 @@ def run_context(
         elif isinstance(note, Partial):
             kind = note.callee
             assert isinstance(kind, Const)
-            left.append(Outcome(outcome.state, str(kind.value), note.arguments[0]))
+            left.append(PathOutcome(outcome.state, str(kind.value), note.arguments[0]))
         else:
-            left.append(Outcome(outcome.state, "next"))
+            left.append(PathOutcome(outcome.state, "next"))
     return left
 
 
-def state_note(outcome: Outcome) -> Value:
+def state_note(outcome: PathOutcome) -> Value:
     return Partial(Const(outcome.kind), (outcome.value,), ())
 
 
-def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: State, place: Place) -> list[Outcome]:
+def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: State, place: Place) -> list[PathOutcome]:
     """`for x in generator():` runs the loop's block where the generator yields, under the modes of its caller."""
     closure = thing.closure
     file: File = closure.program
     modes, opened = state.modes, state.opened
 
-    def resumed(one: State, value: Value) -> list[Outcome]:
+    def resumed(one: State, value: Value) -> list[PathOutcome]:
         inner_modes, inner_opened = one.modes, one.opened
         if closure.guards:
             one.modes, one.opened = modes, opened
@@ -352,13 +366,13 @@ def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: St
                 if outcome.kind in ("next", "continue"):
                     if closure.guards:
                         outcome.state.modes, outcome.state.opened = inner_modes, inner_opened
-                    found.append(Outcome(outcome.state, "next"))
+                    found.append(PathOutcome(outcome.state, "next"))
                 else:
                     outcome.state.modes, outcome.state.opened = modes, opened
-                    ended.append(Outcome(outcome.state, "next") if outcome.kind == "break" else outcome)
+                    ended.append(PathOutcome(outcome.state, "next") if outcome.kind == "break" else outcome)
         return found
 
-    ended: list[Outcome] = []
+    ended: list[PathOutcome] = []
     step = place.step(f"steps `{closure.body.name}`")
     inside = Place(file, closure.body, thing.frame, closure.body.header, (*place.calls, (closure.body, step)), resumed)
     for guard in closure.guards:
@@ -367,7 +381,7 @@ def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: St
     for outcome in outcomes:
         if closure.guards:
             outcome.state.modes, outcome.state.opened = modes, opened
-    return [*(Outcome(o.state, "next") for o in outcomes if o.kind != "raise"), *ended]
+    return [*(PathOutcome(o.state, "next") for o in outcomes if o.kind != "raise"), *ended]
 
 
 # -- calls
@@ -498,7 +512,7 @@ def construct_class(
 ) -> Results:
     """Make an object of a class of the program."""
     if cls.program.language != "python":
-        return cpp_values.construct_class(machine, cls, arguments, state, place)
+        return cpp_values.construct_cpp(machine, cls, arguments, state, place)
     ref = classes.instance_of(machine, cls, state, complete=True)
     initialiser = classes.find_method(machine, cls, "__init__", state)
     if initialiser is None:
@@ -516,7 +530,7 @@ def construct_class(
 
 def _field_names(body: Body) -> Iterator[str]:
     """The fields of a dataclass."""
-    from ..facts.statements import Assign
+    from ..facts.bodies import Assign
 
     for statement in body.statements:
         if isinstance(statement, Assign) and statement.declares:
@@ -550,7 +564,9 @@ def call_method(
         return tensors.call_opaque_method(machine, receiver, thing, name, arguments, keywords, state, place, shown)
     if isinstance(thing, (Items, Table)):
         assert isinstance(receiver, Ref)
-        return containers.call_container_method(machine, receiver, thing, name, arguments, keywords, state, place)
+        return container_methods.call_container_method(
+            machine, receiver, thing, name, arguments, keywords, state, place
+        )
     if isinstance(receiver, GuardValue):
         if name == "__enter__":
             set_modes(state, receiver)

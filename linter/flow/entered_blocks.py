@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ..facts.bodies import Block
 from ..facts.expressions import (
     Expression,
     words_of,
 )
-from ..facts.statements import Block
 from . import classes
 from .guards_entered import guard_of, set_modes
-from .paths import Interpreter, Outcome, Place
+from .paths import Interpreter, PathOutcome, Place
 from .state import State
 from .values import (
     NONE,
@@ -24,22 +24,20 @@ from .values import (
     Value,
 )
 
-Keywords = tuple[tuple[str, Value], ...]
 
-
-def run_block(machine: Interpreter, statement: Block, state: State, place: Place) -> list[Outcome]:
+def run_block(machine: Interpreter, statement: Block, state: State, place: Place) -> list[PathOutcome]:
     """A `with` statement or a C++ block."""
     if not statement.items:
         return machine.run(statement.block, state, place)
     return _enter(machine, statement, 0, state, place)
 
 
-def _enter(machine: Interpreter, statement: Block, index: int, state: State, place: Place) -> list[Outcome]:
+def _enter(machine: Interpreter, statement: Block, index: int, state: State, place: Place) -> list[PathOutcome]:
     """Enter the items of a `with` statement from one on, and run its block."""
     if index == len(statement.items):
         return machine.run(statement.block, state, place)
     item = statement.items[index]
-    outcomes: list[Outcome] = []
+    outcomes: list[PathOutcome] = []
     before, opened = state.modes, state.opened
     for after, context in machine.evaluate(item.context, state, place):
         after.modes = before if _is_own(context) else after.modes
@@ -55,15 +53,15 @@ def _is_own(context: Value) -> bool:
 
 def _under(
     machine: Interpreter, statement: Block, index: int, context: Value, written: Expression, state: State, place: Place
-) -> list[Outcome]:
+) -> list[PathOutcome]:
     target = statement.items[index].target
     modes, opened = state.modes, state.opened
 
-    def body(one: State, given: Value) -> list[Outcome]:
+    def body(one: State, given: Value) -> list[PathOutcome]:
         going = machine.bind(target, given, one, place) if target is not None else [one]
         return [outcome for bound in going for outcome in _enter(machine, statement, index + 1, bound, place)]
 
-    def restored(outcomes: list[Outcome]) -> list[Outcome]:
+    def restored(outcomes: list[PathOutcome]) -> list[PathOutcome]:
         for outcome in outcomes:
             outcome.state.modes, outcome.state.opened = modes, opened
         return outcomes
@@ -75,7 +73,7 @@ def _under(
     if isinstance(context, NullContext):
         return body(state, context.value if context.value is not None else NONE)
     if isinstance(context, Name) and guard_of(context, "python") is not None:
-        return [Outcome(state, "raise")]  # `with torch.no_grad:` has no `__enter__`
+        return [PathOutcome(state, "raise")]  # `with torch.no_grad:` has no `__enter__`
     if isinstance(thing, Generator):
         return machine.run_context(thing, body, state, place)
     if isinstance(thing, Instance) and thing.kind == "stack":
@@ -89,7 +87,7 @@ def _under(
                 for outcome in body(after, given):
                     arguments = (context, NONE, NONE, NONE)
                     for last, _ in machine.call_closure(leaving, arguments, (), outcome.state, place):
-                        found.append(Outcome(last, outcome.kind, outcome.value))
+                        found.append(PathOutcome(last, outcome.kind, outcome.value))
             return found
     words = {word.lower() for word in words_of(written)}
     if any(word in ("raises", "assertraises", "assertraisesregex", "warns", "assertwarns") for word in words):
