@@ -17,7 +17,11 @@ from guardfix.linter.rule import load_rule
 from guardfix.linter.rule_names import RuleName, rule_names
 
 SAMPLES = {
-    "Adding a rule": ("linter/rules/gf299_sets_the_mode.py", "codemods/fixes/gf299_sets_the_mode.py"),
+    "Adding a rule": (
+        "linter/rules/gf299_sets_the_mode.py",
+        "codemods/fixes/gf299_sets_the_mode.py",
+        "linter/rules/gf598_double_saved.py",
+    ),
     "Adding an op to the shim": ("runtime_shim/aten/sample_op.py",),
     "Adding an output format": ("guardfix/output/sample_format.py",),
 }
@@ -27,6 +31,16 @@ PROGRAM = """\
 #include <torch/torch.h>
 void f() {
   at::GradMode::set_enabled(false);
+}
+"""
+
+SAVES = """\
+#include <torch/torch.h>
+void f() {
+  auto w = torch::ones({2}, torch::requires_grad());
+  torch::Tensor made;
+  { c10::InferenceMode guard; made = torch::ones({2}); }
+  auto loss = w * made;
 }
 """
 
@@ -70,6 +84,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for file, sample in zip(files, samples()[title], strict=True):
             (folder / file).write_text(sample, encoding="utf-8")
     (folder / "a.cpp").write_text(PROGRAM, encoding="utf-8")
+    (folder / "saves.cpp").write_text(SAVES, encoding="utf-8")
     (folder / "uses_the_op.py").write_text(USE_OF_THE_OP, encoding="utf-8")
     return folder
 
@@ -88,6 +103,12 @@ def test_the_rule_the_fix_and_the_format_work(path: str, tree: Path) -> None:
     assert checked.returncode == 1
     migrated = run(tree, "-m", "guardfix", "migrate", "--select", "GF299", path)
     assert "-  at::GradMode::set_enabled(false);\n+  torch::NoGradGuard guard;\n" in migrated.stdout, migrated.stderr
+
+
+@pytest.mark.thorough
+def test_the_rule_over_an_event_works(tree: Path) -> None:
+    checked = run(tree, "-m", "guardfix", "check", "--select", "GF598", "--output-format", "concise", "saves.cpp")
+    assert checked.stdout.startswith("saves.cpp:6:3: GF598 "), checked.stderr
 
 
 @pytest.mark.thorough

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from guardfix import torch_ops
+import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts import Span
 from ..facts.bodies import Body, BodyKind, Define, Loop

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from guardfix import torch_ops
+import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts.bodies import Assign, BodyParameter
 from ..facts.expressions import (

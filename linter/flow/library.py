@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from guardfix import torch_ops
+import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts.expressions import Expression, NamePath
 from . import classes, cpp_values, layer_calls, model_names, reach, tensors, threads, torch_calls

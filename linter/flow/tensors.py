@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from guardfix import torch_ops
+import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from . import model_names, reach, threads, torch_calls
 from .events import EventKind

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from guardfix import torch_ops
+import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 from guardfix.torch_ops import Op
 
 from ..facts.expressions import Expression, Operation
