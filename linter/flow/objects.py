@@ -159,6 +159,7 @@ def call_instance_method(
     if thing.kind == "optimizer":
         if name == "step":
             tensors.step_taken(machine, "optimizer", state, place)
+            tensors.step_writes(machine, thing.attributes.get("params", NONE), state, place)
         if name == "step" and arguments and isinstance(arguments[0], Closure):
             modes, opened = state.modes, state.opened
             if state.modes.inference is False:
