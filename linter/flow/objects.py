@@ -223,7 +223,7 @@ def call_class_method(
         if (
             tensor is not None
             and isinstance(value, Ref)
-            and modes.records
+            and modes.grad
             and value.number not in {argument.number for argument in arguments if isinstance(argument, Ref)}
         ):
             if tensor.inference is True and modes.inference is False and grads:

@@ -65,6 +65,18 @@ CASES = [
         {10: [(SAVED, False)]},
         id="a view that nothing is recorded of gets no gradient",
     ),
+    pytest.param(
+        """\
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * x
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            Square.apply(w).backward(w)
+        """,
+        {},
+        id="a Function is recorded as grad mode says",
+    ),
     # what is written
     pytest.param("w[0].add_(1)", {8: [(LEAF, True)]}, id="a view of a leaf is written"),
     pytest.param("w.logical_not_()", {8: [(LEAF, False)]}, id="what isn't recorded may write a leaf"),
