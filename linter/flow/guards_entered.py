@@ -66,6 +66,8 @@ def set_modes(state: State, guard: GuardValue) -> None:
 def leave_guard(state: State, guard: GuardValue) -> None:
     """What `guard.__exit__` does: the modes are those that the guards around it have set."""
     place = max((index for index, opened in enumerate(state.opened) if opened == guard), default=0)
+    if guard.name == "set_grad_enabled" and state.opened[place - 1 : place] == (guard,):
+        place -= 1  # it has set the mode when it was made, and again when it was entered
     around, state.modes, state.opened = state.opened[:place], Modes(), ()
     for outer in around:
         set_modes(state, outer)

@@ -162,6 +162,7 @@ def call_instance_method(
     if thing.kind == "optimizer":
         if name == "step":
             tensors.step_taken(machine, "optimizer", state, place)
+            tensors.step_writes(machine, thing.attributes.get("params", NONE), state, place)
         if name == "step" and arguments and isinstance(arguments[0], Closure):
             modes, opened = state.modes, state.opened
             if state.modes.inference is False:
@@ -225,7 +226,7 @@ def call_class_method(
         if (
             tensor is not None
             and isinstance(value, Ref)
-            and modes.records
+            and modes.grad
             and value.number not in {argument.number for argument in arguments if isinstance(argument, Ref)}
         ):
             if tensor.inference is True and modes.inference is False and grads:

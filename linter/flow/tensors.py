@@ -223,3 +223,23 @@ def step_taken(machine: Interpreter, shown: str, state: State, place: Place) -> 
             steps=(place.step(f"`{shown}.step` runs in inference mode"),),
             guard=opened_by(state, "inference"),
         )
+
+
+def step_writes(machine: Interpreter, parameters: Value, state: State, place: Place) -> None:
+    """An optimizer's step changes the parameters that have a gradient; inference tensors it can't."""
+    for ref in torch_calls.tensors_in(parameters, state):
+        tensor = state.tensor(ref)
+        if tensor is None or tensor.inference is not True or state.modes.inference is not False or tensor.counted:
+            continue
+        shown = torch_calls.called(ref, state)
+        machine.report(
+            EventKind.INFERENCE_WRITTEN,
+            state,
+            place,
+            variable=shown,
+            what="`step` changes it in place",
+            steps=(*tensor.made, place.step(f"`step` changes {f'`{shown}`' if shown else 'it'}, outside the mode")),
+            guard=tensor.guard,
+            presumed=tensor.presumed,
+            doubt="only what has a gradient is changed",
+        )

@@ -295,10 +295,12 @@ def _hazards(
     """What saving inference tensors does; None where it raises now."""
     if state.modes.records is False:
         return ()
+    given = [ref for value in bound.values() for ref in tensors_in(value, state)]
+    alone = all(is_inference(ref, state) is True for ref in given)
     found = []
     certain: SavingHazard | None = None
     told: Ref | None = None
-    for saved, because, doubt in _saved(row, bound, name):
+    for saved, because, reason in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
             if tensor is None or tensor.inference is not True or not tensor.shown:
@@ -307,14 +309,18 @@ def _hazards(
             if because == saved and len(causes) > 1:
                 causes = [one for one in causes if one != ref]  # of a list, one is saved because of another
             for cause in causes:
-                if is_inference(cause, state) is True:
+                if alone:
                     continue  # of inference tensors alone nothing is recorded
                 grad = state.grad_of(cause)
                 if not grad:
                     continue
-                hazard = saving(machine, ref, cause, grad, state, place, name)
-                if doubt or _may_be_copied(row, saved, tensor):
-                    doubt = doubt or f"`{name}` saves a copy of what it would have to lay out anew"
+                hazard, doubt = saving(machine, ref, cause, grad, state, place, name), reason
+                source = state.tensor(cause)
+                if not doubt and source is not None and source.unrecorded:
+                    doubt = "a view that is made where nothing is recorded gets no gradient"
+                elif not doubt and _may_be_copied(row, saved, tensor):
+                    doubt = f"`{name}` saves a copy of what it would have to lay out anew"
+                if doubt:
                     hazard = hazard._replace(doubt=doubt)
                     if CERTAIN in grad and state.modes.records:
                         machine_report(machine, hazard, state, place)
@@ -512,8 +518,9 @@ def write_tensor(
         return True
     base = state.heap.get(tensor.base) if tensor.base is not None else tensor
     # A view that was made where nothing was recorded is refused with other words.
-    leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and not tensor.unrecorded
-    if recorded and state.modes.records and leaf and CERTAIN in tensor.grad and tensor.inference is not True:
+    seen = tensor.base is None or not tensor.unrecorded
+    leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and seen
+    if state.modes.records and leaf and CERTAIN in tensor.grad and tensor.inference is not True:
         shown = called(ref, state)
         machine.report(
             EventKind.LEAF_WRITTEN,
@@ -523,8 +530,9 @@ def write_tensor(
             what=f"`{name}` writes to it",
             steps=(place.step(f"`{name}` writes to {f'`{shown}`' if shown else 'a leaf'}, which requires grad"),),
             guard=None,
+            doubt="" if recorded else f"`{name}` may leave nothing to record",
         )
-        return cured(ref, state)
+        return cured(ref, state) if recorded else True
     if tensor.inference is True and state.modes.inference is False and not state.modes.below_view:
         if not tensor.shown or tensor.counted:
             return True
@@ -587,7 +595,7 @@ def require_grad(machine: Interpreter, ref: Value, flag: Value, state: State, pl
         )
         return cured(ref, state)
     grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
-    state.change(ref, grad=grad, leaf=tensor.leaf if tensor.grad else True)
+    state.change(ref, grad=grad, leaf=tensor.leaf if tensor.grad else True, unrecorded=())
     return True
 
 

@@ -26,6 +26,11 @@ with torch.inference_mode():
 CASES = [
     # what is saved
     pytest.param("F.kl_div(t, w)", {8: [(SAVED, True)]}, id="an op saves what its row says"),
+    pytest.param(
+        "with torch.inference_mode():\n    x = torch.ones(2, 2, requires_grad=True)\nF.mse_loss(x, torch.ones(2, 2))",
+        {10: [(SAVED, True)]},
+        id="because of an inference tensor, with a normal one beside it",
+    ),
     pytest.param("F.kl_div(t, w, log_target=True)", {8: [(SAVED, False)]}, id="an option decides what is saved"),
     pytest.param("torch.einsum('ij,jk->ik', t, w)", {8: [(SAVED, False)]}, id="saved in some calls only"),
     pytest.param("t @ w", {8: [(SAVED, True)]}, id="a product of new tensors"),
@@ -55,13 +60,40 @@ CASES = [
         {11: [(SAVED, True)], 13: [(SAVED, True)]},
         id="a Function saves",
     ),
+    pytest.param(
+        "with torch.no_grad():\n    v = w.view(2, 2)\n(v * t).sum().backward()",
+        {10: [(SAVED, False)]},
+        id="a view that nothing is recorded of gets no gradient",
+    ),
+    pytest.param(
+        """\
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * x
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            Square.apply(w).backward(w)
+        """,
+        {},
+        id="a Function is recorded as grad mode says",
+    ),
     # what is written
     pytest.param("w[0].add_(1)", {8: [(LEAF, True)]}, id="a view of a leaf is written"),
-    pytest.param("w.logical_not_()", {}, id="what isn't recorded may write a leaf"),
+    pytest.param("w.logical_not_()", {8: [(LEAF, False)]}, id="what isn't recorded may write a leaf"),
+    pytest.param(
+        "with torch.no_grad():\n    x = w * 2\nx.requires_grad_()\nx.mul_(2)",
+        {11: [(LEAF, True)]},
+        id="a leaf since then",
+    ),
     pytest.param("x = torch.empty(2, 2).copy_(w)\nx.mul_(2)", {}, id="what was written with a gradient is no leaf"),
     pytest.param("x = w.detach_()\nw.mul_(2)", {}, id="a leaf that was detached"),
     pytest.param("x = w * 2\nx.requires_grad_()\nx.mul_(2)", {}, id="requires_grad_ makes no leaf"),
     pytest.param("with torch.no_grad():\n    v = w.t()\nv.add_(1)", {}, id="a view made under no_grad has other words"),
+    pytest.param(
+        "with torch.inference_mode():\n    layer = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(layer.parameters())\noptimizer.step()",
+        {11: [(WRITTEN, False)]},
+        id="a step changes what has a gradient",
+    ),
     # what isn't recorded
     pytest.param(
         "with torch.no_grad():\n    v = w.view(4)\nv.sum().backward()", {}, id="a view requires grad as its base does"
@@ -96,6 +128,16 @@ CASES = [
         """,
         {13: [(WRITTEN, True)]},
         id="a guard that is left by hand leaves those around it",
+    ),
+    pytest.param(
+        """\
+        off = torch.set_grad_enabled(False)
+        off.__enter__()
+        off.__exit__(None, None, None)
+        w.mul_(2)
+        """,
+        {11: [(LEAF, True)]},
+        id="what sets the mode when it is made, and was entered too",
     ),
 ]
 

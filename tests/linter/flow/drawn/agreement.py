@@ -163,10 +163,12 @@ _ASSIGNED = re.compile(r"(\s*)(\w+) = ")
 def without_statement(text: str, line: int) -> str | None:
     """The program without a statement that can't run; what it would have bound is a new tensor."""
     lines = text.split("\n")
+    if not 0 < line <= len(lines):
+        return None
     written = lines[line - 1]
     indent = written[: len(written) - len(written.lstrip())]
     assigned = _ASSIGNED.match(written)
-    if written.rstrip().endswith(":") or line == 0:
+    if written.rstrip().endswith(":"):
         return None
     if assigned is not None:
         new = f"{indent}{assigned.group(2)} = torch.ones(2, 2)"
