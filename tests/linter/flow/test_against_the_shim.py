@@ -78,7 +78,7 @@ def test_fixtures_agree_with_the_shim(on_the_shim: Runner) -> None:
 
 
 def _writes_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(torch_calls, "write", lambda *given, **named: True)
+    patch.setattr(torch_calls, "write_tensor", lambda *given, **named: True)
 
 
 def _saves(name: str, saved: str, patch: pytest.MonkeyPatch) -> None:
