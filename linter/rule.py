@@ -215,7 +215,7 @@ class Rule(Struct):
             facts,
             span or event.span,
             message,
-            use=use_of(event, facts),
+            use=use_of(event, facts, project),
             variable=event.variable,
             steps=story_of(event, project),
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
 from ..facts import Facts, GuardUse
 from ..facts.bodies import AnyStatement, Body
 from ..facts.statement_walk import blocks_of
+from ..named_tuples import NamedTuple
 
 
 def covered_statements(use: GuardUse, facts: Facts) -> tuple[Body, Sequence[AnyStatement]] | None:
@@ -15,20 +17,42 @@ def covered_statements(use: GuardUse, facts: Facts) -> tuple[Body, Sequence[AnyS
     body = _bodies_by_function(facts).get(use.function) if use.function is not None else None
     if body is None or not body.is_read:
         return None
-    behind = _behind(body.statements, use)
+    behind = _behind(use, facts)
     return (body, behind) if behind is not None else None
 
 
-def _behind(statements: Sequence[AnyStatement], use: GuardUse) -> Sequence[AnyStatement] | None:
-    waiting = [statements]
-    while waiting:
-        block = waiting.pop()
-        for index, statement in enumerate(block):
-            inner = [part for part in blocks_of(statement) if part]
-            if not inner and statement.span.holds(use.type_span):
-                return block[index + 1 :]
-            waiting += inner
-    return None
+def _behind(use: GuardUse, facts: Facts) -> Sequence[AnyStatement] | None:
+    places = _places(facts)[use.function]
+    position = bisect_right(places, use.type_span.start, key=lambda place: place.statement.span.start) - 1
+    if position < 0 or not places[position].statement.span.holds(use.type_span):
+        return None
+    return places[position].block[places[position].index + 1 :]
+
+
+class _Placed(NamedTuple):
+    """A statement without blocks, and where it stands in the block around it."""
+
+    statement: AnyStatement
+    block: Sequence[AnyStatement]
+    index: int
+
+
+@lru_cache(maxsize=16)
+def _places(facts: Facts) -> dict[int | None, list[_Placed]]:
+    """The statements without blocks of each function, in the order of the text."""
+    found: dict[int | None, list[_Placed]] = {}
+    for function, body in _bodies_by_function(facts).items():
+        placed = found[function] = []
+        waiting: list[Sequence[AnyStatement]] = [body.statements]
+        while waiting:
+            block = waiting.pop()
+            for index, statement in enumerate(block):
+                inner = [part for part in blocks_of(statement) if part]
+                if not inner:
+                    placed.append(_Placed(statement, block, index))
+                waiting += inner
+        placed.sort(key=lambda place: place.statement.span.start)
+    return found
 
 
 @lru_cache(maxsize=16)

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from ..analysis.project import Project
 from ..facts import Facts, GuardUse
+from ..facts.spans import Sorted
 from ..findings import StepTaken
 from .events import Event
 
@@ -41,9 +42,15 @@ def story_of(event: Event, project: Project) -> tuple[StepTaken, ...]:
     )
 
 
-def use_of(event: Event, facts: Facts) -> GuardUse | None:
+def use_of(event: Event, facts: Facts, project: Project) -> GuardUse | None:
     """The guard that brings an event about, where it stands in the same file."""
     if event.guard is None or event.guard.path != facts.path:
         return None
-    span = event.guard.span
-    return next((use for use in facts.guard_uses if span.holds(use.type_span)), None)
+    memory = project.file_memory(facts)
+    if _USES not in memory:
+        memory[_USES] = Sorted(facts.guard_uses, lambda use: use.type_span)
+    uses: Sorted[GuardUse] = memory[_USES]
+    return uses.first(event.guard.span)
+
+
+_USES = ("flow", "guard uses by place")

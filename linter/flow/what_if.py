@@ -32,5 +32,5 @@ def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect
         for place, event in run_flow(project, instead={use.guard: effect}).events.items():
             if place not in before and event.guard is not None:
                 known[event.guard.path].append(event)
-    mine = [event for event in known[facts.path] if use_of(event, facts) is use]
+    mine = [event for event in known[facts.path] if use_of(event, facts, project) is use]
     return sorted(mine, key=lambda event: (event.path, event.span))

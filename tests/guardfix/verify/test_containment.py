@@ -137,5 +137,5 @@ def test_a_private_home_takes_no_cache_away(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, "ended before it came to a step" in done.stdout) == (1, True), done
+    assert (done.returncode, "nothing to verify" in done.stdout) == (0, True), done
     assert len(list((tmp_path / ".cache" / "guardfix" / "programs").glob("*/*/program.so"))) == 2
