@@ -55,9 +55,12 @@ def call_layer(
     if not isinstance(value, Ref) or not torch_calls.may_be_tensor(value, state):
         return [(state, state.opaque())]
     own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
+    alone = all(torch_calls.is_inference(parameter, state) for parameter in parameters)
+    if own and alone:
+        own = frozenset((state.number(),))  # few ops record what inference tensors require
     hazards: tuple[SavingHazard, ...] = ()
     records = state.modes.records
-    if torch_calls.is_inference(value, state) and row.saves_input and own and records is not False:
+    if torch_calls.is_inference(value, state) and row.saves_input and own and records is not False and not alone:
         hazard = torch_calls.saving(machine, value, parameters[0], own, state, place, thing.name)
         if 0 in own and records:
             torch_calls.machine_report(machine, hazard, state, place)

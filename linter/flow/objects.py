@@ -241,7 +241,8 @@ def call_class_method(
                     presumed=tensor.presumed,
                     at=(tensor.guard.path, tensor.guard.span) if tensor.guard is not None else None,
                 )
-            after.change(value, grad=grads, hazards=(), leaf=False, unrecorded=())
+            lost = next((t.unrecorded for given in arguments if (t := after.tensor(given)) and t.unrecorded), ())
+            after.change(value, grad=grads, hazards=(), leaf=not grads, unrecorded=() if grads else lost)
         found.append((after, value))
     return found
 

@@ -222,8 +222,8 @@ def apply(
     )
     note_op(machine, name, sources, state, place)
     every = [ref for refs in arguments.values() for ref in refs]
-    if sources and all(is_inference(ref, state) is True for ref in every):
-        sources = frozenset((state.number(),))  # most ops record nothing of inference tensors alone
+    if sources and not any(state.grad_of(ref) and is_inference(ref, state) is not True for ref in every):
+        sources = frozenset((state.number(),))  # few ops record what inference tensors require
     records = state.modes.records
     inherited = tuple(h for refs in arguments.values() for ref in refs for h in hazards_of(ref, state))
     unrecorded: tuple[Step, ...] = ()
@@ -316,7 +316,9 @@ def _hazards(
                     continue
                 hazard, doubt = saving(machine, ref, cause, grad, state, place, name), reason
                 source = state.tensor(cause)
-                if not doubt and source is not None and source.unrecorded:
+                if not doubt and is_inference(cause, state):
+                    doubt = "not every op records what an inference tensor requires"
+                elif not doubt and source is not None and source.unrecorded:
                     doubt = "a view that is made where nothing is recorded gets no gradient"
                 elif not doubt and _may_be_copied(row, saved, tensor):
                     doubt = f"`{name}` saves a copy of what it would have to lay out anew"
@@ -616,7 +618,10 @@ def set_data(machine: Interpreter, ref: Ref, value: Value, state: State, place: 
             guard=given.guard,
             presumed=given.presumed,
         )
-    state.change(ref, inference=given.inference, made=given.made, guard=given.guard, presumed=given.presumed)
+    # It keeps its own counter, or has none: an inference tensor stays one that can't be written.
+    kind = None if tensor.inference and given.inference is False else given.inference
+    counted = tensor.counted or (tensor.inference is False and given.inference is True)
+    state.change(ref, inference=kind, made=given.made, guard=given.guard, presumed=given.presumed, counted=counted)
     return True
 
 

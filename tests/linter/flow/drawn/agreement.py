@@ -62,7 +62,8 @@ def compare(text: str, run: Run) -> Compared:
         for event in events:
             if not event.certain or event.kind not in PYTORCH_SAYS or row not in reached:
                 continue
-            if (row, event.kind) in raised:
+            callers = {caller for caller, saved in abstract.of_callers.items() if event in saved}
+            if any((place, event.kind) in raised for place in (row, *callers)):
                 answer, why = "raises", ""
             elif (event.kind, row) in abstract.choosing:
                 answer, why = "open", "a condition"
@@ -77,7 +78,8 @@ def compare(text: str, run: Run) -> Compared:
 
 
 def _of_error(kind: EventKind, row: int, abstract: Abstract) -> Verdict:
-    told = [event for event in abstract.events.get(row, ()) if event.kind is kind]
+    here = (*abstract.events.get(row, ()), *abstract.of_callers.get(row, ()))
+    told = [event for event in here if event.kind is kind]
     if not told and kind is EventKind.INFERENCE_WRITTEN and abstract.foretold:
         return Verdict("raised", "possible", kind, row, "")
     if told:
@@ -124,12 +126,13 @@ def is_of_guards(text: str, run: Run, runner: Runner) -> bool:
 
 
 def _lines_that_run_once(text: str) -> set[int]:
-    """The statements outside functions and loops."""
+    """The statements outside functions and loops; what a lambda does happens at the row that makes it."""
     found: set[int] = set()
 
     def visit(statements: Iterable[ast.stmt]) -> None:
         for statement in statements:
-            found.add(statement.lineno)
+            if not any(isinstance(node, ast.Lambda) for node in ast.walk(statement)):
+                found.add(statement.lineno)
             if isinstance(statement, (ast.If, ast.With, ast.Try)):
                 handlers = [one for handler in getattr(statement, "handlers", ()) for one in handler.body]
                 visit([*statement.body, *handlers, *getattr(statement, "orelse", ())])

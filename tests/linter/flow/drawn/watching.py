@@ -99,6 +99,8 @@ class Abstract(NamedTuple):
 
     events: dict[int, list[Event]]
     """By the row at which each happens."""
+    of_callers: dict[int, list[Event]]
+    """Those of what functions' forwards save, by the rows at which PyTorch may say so."""
     doubts: dict[int, set[str]]
     ran: set[int]
     choosing: set[tuple[EventKind, int]]
@@ -114,6 +116,7 @@ def run_abstractly(text: str) -> Abstract:
     starts, lines = statement_rows(text), text.split("\n")
     file = machine.program.files[0] if machine.program.files else None
     events: dict[int, list[Event]] = defaultdict(list)
+    of_callers: dict[int, list[Event]] = defaultdict(list)
     doubts: dict[int, set[str]] = defaultdict(set)
 
     def row_of(row: int) -> int:
@@ -127,12 +130,13 @@ def run_abstractly(text: str) -> Abstract:
         if event.kind is EventKind.INFERENCE_SAVED and "save_for_backward" in lines[row - 1]:
             for number, line in enumerate(lines, 1):
                 if ".apply(" in line:
-                    events[row_of(number)].append(event._replace(doubt=event.doubt or "which call it is"))
+                    of_callers[row_of(number)].append(event)
     for row, found in machine.doubts.items():
         doubts[row_of(row)] |= found
     choosing = {(kind, row_of(row)) for kind, row in machine.choosing}
     return Abstract(
         events,
+        of_callers,
         doubts,
         set(map(row_of, machine.ran)),
         choosing,
