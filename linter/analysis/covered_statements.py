@@ -26,7 +26,7 @@ def _behind(use: GuardUse, facts: Facts) -> Sequence[AnyStatement] | None:
     position = bisect_right(places, use.type_span.start, key=lambda place: place.statement.span.start) - 1
     if position < 0 or not places[position].statement.span.holds(use.type_span):
         return None
-    return places[position].block[places[position].index + 1 :]
+    return places[position].block[places[position].position + 1 :]
 
 
 class _Placed(NamedTuple):
@@ -34,7 +34,7 @@ class _Placed(NamedTuple):
 
     statement: AnyStatement
     block: Sequence[AnyStatement]
-    index: int
+    position: int
 
 
 @lru_cache(maxsize=16)
