@@ -17,11 +17,8 @@ from .tensor_values import PLAIN_VALUES, is_tensor_function, makes_tensor, root_
 
 TRAINS = lazy_regex(r"^forward$|^__call__$|(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
 """Methods that training code runs."""
-_HARMLESS = frozenset({"numel", "size", "shape", "dtype", "device", "dim", "ndim", "item", "tolist", "is_cuda", "cpu"})
-"""What may be asked of an inference tensor anywhere."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-IsInference = Callable[[ast.expr, _Function], bool]
 ResolveIn = Callable[[ast.expr, _Function], str | None]
 
 

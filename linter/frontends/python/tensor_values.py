@@ -35,7 +35,6 @@ MODEL = lazy_regex(
 )
 _BUILTINS = frozenset("int float bool str len list tuple dict set range print repr isinstance type zip sorted".split())
 IN_PLACE = lazy_regex(r"[a-z]\w*[a-z0-9]_$")
-_NOT_IN_PLACE = frozenset({"share_memory_", "pin_memory_", "requires_grad_"})
 
 
 def calls_in(node: ast.AST) -> Iterator[ast.Call]:
@@ -135,68 +134,3 @@ def _parts(node: ast.expr) -> list[str]:
     if isinstance(node, ast.Name):
         parts.append(node.id)
     return parts[::-1]
-
-
-def changed_in_place(call: ast.Call) -> str:
-    """The variable that `x.add_(1)` changes."""
-    func = call.func
-    if isinstance(func, ast.Attribute) and IN_PLACE.match(func.attr) and func.attr not in _NOT_IN_PLACE:
-        return root_of(func.value)
-    return ""
-
-
-def given_requires_grad(call: ast.Call) -> str:
-    """The variable that `x.requires_grad_()` makes require gradients."""
-    func = call.func
-    if not isinstance(func, ast.Attribute) or func.attr != "requires_grad_":
-        return ""
-    if any(isinstance(argument, ast.Constant) and argument.value is False for argument in call.args):
-        return ""
-    if any(isinstance(keyword.value, ast.Constant) and keyword.value.value is False for keyword in call.keywords):
-        return ""
-    return root_of(func.value)
-
-
-_SAVING = (ast.Mult, ast.Div, ast.MatMult, ast.Pow)
-_ONE_TENSOR = frozenset(
-    "argmax argmin topk sort unique nonzero zeros_like ones_like full_like empty_like rand_like".split()
-)
-
-
-def saved_names(
-    value: ast.expr, resolved: dict[ast.Call, str | None], made: set[str]
-) -> Iterator[tuple[str, ast.expr]]:
-    """(variable, where) of tensors in `made` that an expression may save for backward.
-
-    An op of inference tensors alone gives a normal tensor and saves nothing; so a tensor counts when it stands beside
-    another operand, or is given to a function of the project's own.
-    """
-    for node in walk_own(value):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, _SAVING):
-            sides = (node.left, node.right)
-            for side, other in (sides, sides[::-1]):
-                name = root_of(side)
-                if name in made and not isinstance(other, ast.Constant) and root_of(other) not in made:
-                    yield name, side
-        elif isinstance(node, ast.Call):
-            yield from _saved_by_call(node, resolved.get(node), made)
-
-
-def _saved_by_call(call: ast.Call, resolved: str | None, made: set[str]) -> Iterator[tuple[str, ast.expr]]:
-    func = call.func
-    last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-    if last in _BUILTINS or last in PLAIN_VALUES or last in _ONE_TENSOR or last in ("clone", "append", "cat", "stack"):
-        return
-    values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    others = [v for v in values if root_of(v) not in made and not isinstance(v, ast.Constant)]
-    if isinstance(func, ast.Attribute) and resolved is None:
-        # `x.mul(y)`: the receiver is an operand too, where it is not a module.
-        receiver = root_of(func.value)
-        if receiver in made and others and last not in _VIEWS and last in ("mul", "div", "matmul", "mm", "bmm", "pow"):
-            yield receiver, func.value
-    if is_tensor_function(resolved) and not others:
-        return
-    for argument in values:
-        name = root_of(argument)
-        if name in made:
-            yield name, argument
