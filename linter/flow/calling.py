@@ -27,6 +27,7 @@ from . import (
     cpp_values,
     library,
     model_names,
+    model_training,
     objects,
     reach,
     tensors,
@@ -47,7 +48,6 @@ from .values import (
     Instance,
     Items,
     Method,
-    Modes,
     Name,
     Opaque,
     Partial,
@@ -182,7 +182,6 @@ def call_closure(
         ]
     if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":
         arguments = (closure.receiver, *arguments)
-    machine.called.setdefault(id(body), []).append(state.modes == Modes())
     parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
     frame = state.enter_frame(parent=parent)
     file: File = closure.program
@@ -234,8 +233,7 @@ def _joined(machine: Interpreter, found: Results, inside: Place, around: list[in
         if known is None:
             seen[key] = (after, value)
         else:
-            known[0].choices &= after.choices
-            known[0].facts = {f: v for f, v in known[0].facts.items() if after.facts.get(f) is v}
+            known[0].take(after)
     kept = list(seen.values())
     if len(kept) > machine.most_states:
         machine.dropped = True
@@ -273,6 +271,8 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     for guard in closure.guards:
         set_modes(state, guard)
     outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
+    for outcome in outcomes:
+        model_training.tell_shared(machine, outcome.state, place)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
             if outcome.kind == "return":
@@ -491,6 +491,8 @@ def call_unknown(
 ) -> Results:
     """Call something unknown: a model, if it looks like one, gives a new tensor."""
     given = (*arguments, *(value for _, value in keywords))
+    if given:
+        model_training.note_run(callee, shown, state, place)
     if (thing.module or model_names.is_model_name(shown)) and given:
         note_recorded(machine, f"`{shown}`", state, place)
     if (thing.module or model_names.is_model_name(shown)) and arguments and _only_outside(state):
@@ -657,6 +659,9 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
         return torch_calls.alias(state, holder, view=True)
     if isinstance(thing, Table):
         return thing.pairs[0][0] if thing.pairs else state.opaque(name)
+    if isinstance(thing, Instance) and thing.kind == "sequential" and thing.attributes:
+        children = [*thing.attributes.values()]
+        return children[min(index or 0, len(children) - 1)]
     if isinstance(thing, Opaque):
         return state.opaque(name, tensor=True if thing.tensor else None)
     return state.plain() if isinstance(holder, (Plain, Const, Truth)) else state.opaque(name)

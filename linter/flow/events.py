@@ -20,6 +20,7 @@ class EventKind(StrEnum):
     BACKWARD_IN_INFERENCE = "a graph is differentiated in inference mode"
     CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"
+    MODEL_SHARED = "a model that is trained is run in inference mode as well"
     LEAF_WRITTEN = "a leaf that requires grad is written where writes are recorded"
 
 

@@ -47,7 +47,7 @@ from ..facts.expressions import (
     simple_name,
     words_of,
 )
-from . import calling, cpp_values, entered_blocks, guards_entered, threads, torch_calls
+from . import calling, cpp_values, entered_blocks, guards_entered, model_training, threads, torch_calls
 from .events import Event, EventKind
 from .paths import Keywords, PathOutcome, Place, Results
 from .program import File, ProjectCode
@@ -97,11 +97,14 @@ class Machine:
 
     def __init__(self, program: ProjectCode) -> None:
         self.program = program
-        self.events: dict[tuple[EventKind, str, Span], Event] = {}
-        self.called: dict[int, list[bool]] = {}
-        """For each body that was called from code in sight: whether each call was in a mode that records."""
+        self.events: dict[tuple[EventKind, str, Span, str], Event] = {}
+        """By kind, place, and what else tells one from another."""
+        self.trained_classes: set[int] = set()
         self.fills: dict[int, dict[str, Tensor]] = {}
         """For each class (its body's id), the attributes that a condition fills under inference mode."""
+        self.testing = False
+        self.fills_by_others: dict[int, dict[str, Tensor]] = {}
+        """The same, where other functions run the object."""
         self.exhausted = 0
         """Roots whose budget ended."""
         self._defined: dict[File, State] = {}
@@ -138,9 +141,10 @@ class Machine:
         if not doubt and len(state.choices) > 1:
             doubt = "it happens only if several conditions come together"
         told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt)
-        known = self.events.get((kind, path, span))
+        key = (kind, path, span, what if kind is EventKind.MODEL_SHARED else "")
+        known = self.events.get(key)
         if known is None or (told.certain and not known.certain):
-            self.events[kind, path, span] = told
+            self.events[key] = told
 
     def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
         """A value is stored in an attribute of an object."""
@@ -148,27 +152,38 @@ class Machine:
         if tensor is None or not place.conditional or tensor.inference is not True or not tensor.shown:
             return
         assert isinstance(value, Ref)
-        cached = Cached(place.file.path, place.span, name, place.body.name)
+        by_others = holder.number != state.receiver
+        if by_others and self.testing:
+            return
+        cached = Cached(place.file.path, place.span, name, place.body.name, by_others)
         state.change(value, cached=cached)
         thing = state.thing(holder)
-        if isinstance(thing, Instance) and thing.cls is not None and holder.number == state.receiver:
-            self.fills.setdefault(id(thing.cls.body), {}).setdefault(
-                name, tensor._replace(cached=cached, name=f"self.{name}")
-            )
+        if isinstance(thing, Instance) and thing.cls is not None:
+            fills = self.fills_by_others if by_others else self.fills
+            filled = fills.setdefault(id(thing.cls.body), {})
+            filled.setdefault(name, tensor._replace(cached=cached, name=f"self.{name}"))
 
     # -- roots
 
     def run_module(self, file: File) -> None:
         if file.module is None:
             return
+        self.testing = file.is_test
         state = State()
         frame = state.enter_frame()
         place = Place(file, file.module, frame, file.module.span)
         state.names(frame)["<module>"] = Const(file.path)
-        self._run_root(lambda: self.run(file.module.statements, state, place) if file.module else None)
+        statements = file.module.statements
+
+        def run() -> None:
+            for outcome in self.run(statements, state, place):
+                model_training.tell_shared(self, outcome.state, place)
+
+        self._run_root(run)
 
     def run_function(self, file: File, closure: Callable[[State], Closure | None]) -> None:
         """Run a function as its callers may: with arguments of which nothing is known."""
+        self.testing = file.is_test
         state = self.state_in(file) if file.language == "python" else State()
 
         def run() -> None:
@@ -207,8 +222,7 @@ class Machine:
             if known is None:
                 found[key] = state
             else:
-                known.choices &= state.choices
-                known.facts = {fact: value for fact, value in known.facts.items() if state.facts.get(fact) is value}
+                known.take(state)
         return self._few(list(found.values()))
 
     def _few(self, states: list[State]) -> list[State]:

@@ -8,7 +8,18 @@ from ..facts.expressions import (
     MemberAccess,
     is_named,
 )
-from . import classes, closures, cpp_values, layer_calls, model_names, reach, tensors, threads, torch_calls
+from . import (
+    classes,
+    closures,
+    cpp_values,
+    layer_calls,
+    model_names,
+    model_training,
+    reach,
+    tensors,
+    threads,
+    torch_calls,
+)
 from .events import EventKind
 from .guards_entered import set_modes
 from .paths import Interpreter, Keywords, Place, Results
@@ -49,6 +60,8 @@ def call_instance(
 ) -> Results:
     """Call an object: a module runs its `forward`."""
     assert isinstance(ref, Ref)
+    if thing.kind in ("module", "object"):
+        model_training.note_run(ref, shown or thing.name, state, place)
     if thing.cls is not None:
         names = ("__call__", "forward") if thing.kind == "module" else ("__call__", "operator()")
         for name in names:

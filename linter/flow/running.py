@@ -11,7 +11,7 @@ from ..facts.expressions import MemberAccess, is_this
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
-from . import calling, classes, closures
+from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, ProjectCode
@@ -37,11 +37,24 @@ def run_flow(
             if id(body) not in reach:
                 continue
             machine.run_function(file, _found(machine, file, owner, body))
+    if machine.fills_by_others:
+        # Who trains what others run in inference mode need not reach a guard.
+        for file in machine.program.files:
+            for owner, body in functions_of(file):
+                if id(body) not in reach and model_training.may_train(body):
+                    machine.run_function(file, _found(machine, file, owner, body))
     for file in machine.program.files:
         for owner, body in functions_of(file):
-            if owner is not None and id(owner) in machine.fills:
-                machine.run_function(file, _found(machine, file, owner, body, machine.fills[id(owner)]))
+            fills = _fills_of(owner, machine) if owner is not None else {}
+            if fills:
+                machine.run_function(file, _found(machine, file, owner, body, fills))
     return machine
+
+
+def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
+    """The attributes of a class that are inference tensors when its methods run, and autograd may record."""
+    by_others = machine.fills_by_others.get(id(owner), {}) if id(owner) in machine.trained_classes else {}
+    return by_others | machine.fills.get(id(owner), {})
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
@@ -64,7 +77,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
         for owner, body in functions_of(file):
             if spans.first(body.span) is not None:
                 found.add(id(body))
-                names |= _names_of(owner, body)
+                names |= names_of(owner, body)
     growing = True
     while growing:
         growing = False
@@ -72,7 +85,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
             for owner, body in functions_of(file):
                 if id(body) not in found and not names.isdisjoint(words_of_bodies[id(body)]):
                     found.add(id(body))
-                    names |= _names_of(owner, body)
+                    names |= names_of(owner, body)
                     growing = True
     return found
 
@@ -151,7 +164,7 @@ def _found(
     return closure
 
 
-def _names_of(owner: Body | None, body: Body) -> set[str]:
+def names_of(owner: Body | None, body: Body) -> set[str]:
     """By what others reach a function: its name, and that of the class that it makes or runs."""
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
     return {owner.name} if called and owner is not None else {body.name}
@@ -178,7 +191,7 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     arguments = tuple(
         state.opaque(parameter.name) for parameter in initialiser.body.parameters[1:] if not parameter.mark
     )
-    events, fills = dict(machine.events), dict(machine.fills)
+    before = dict(machine.events), dict(machine.fills), dict(machine.fills_by_others)
     begun = state.fork()
     machine.most_states = 1
     machine.begin()
@@ -189,7 +202,8 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     except Exhausted:
         results = []
     finally:
-        machine.events, machine.fills, machine.most_states = events, fills, MOST_STATES
+        machine.events, machine.fills, machine.fills_by_others = before
+        machine.most_states = MOST_STATES
     if not results:
         return begun.over(), ref
     after, _ = results[0]

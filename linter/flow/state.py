@@ -13,10 +13,12 @@ from .values import (
     GuardValue,
     Instance,
     Items,
+    ModelRun,
     Modes,
     Opaque,
     Plain,
     Ref,
+    Step,
     Tensor,
     Thing,
     Value,
@@ -67,9 +69,11 @@ class State:
         "next",
         "opened",
         "receiver",
+        "runs",
         "scoped",
         "shielded",
         "telling",
+        "trained",
     )
 
     def __init__(self) -> None:
@@ -91,6 +95,10 @@ class State:
         """The number of the object whose method is the root."""
         self.telling = False
         """Whether something was made that a rule may tell of."""
+        self.runs: frozenset[ModelRun] = frozenset()
+        """What was called as models are."""
+        self.trained: tuple[Step, ...] = ()
+        """How something came to be differentiated."""
         self.next = CERTAIN + 1
 
     def fork(self) -> State:
@@ -100,6 +108,7 @@ class State:
         other.heap = SharedTable(self.heap, self.heap.base)
         other.facts = dict(self.facts)
         other.receiver, other.telling = self.receiver, self.telling
+        other.runs, other.trained = self.runs, self.trained
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
         return other
 
@@ -175,6 +184,13 @@ class State:
         return None
 
     # -- comparing
+
+    def take(self, other: State) -> None:
+        """Stand for another path as well, which came to the same."""
+        self.choices &= other.choices
+        self.facts = {fact: value for fact, value in self.facts.items() if other.facts.get(fact) is value}
+        self.runs |= other.runs
+        self.trained = self.trained or other.trained
 
     def outline(self, *frames: int) -> tuple[object, ...]:
         """What tells this state from another where paths come together: what the names of these frames and the

@@ -6,7 +6,7 @@ import re
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
-from . import model_names, reach, threads, torch_calls
+from . import model_names, model_training, reach, threads, torch_calls
 from .events import EventKind
 from .guards_entered import opened_by
 from .paths import Interpreter, Keywords, Place, Results
@@ -99,6 +99,8 @@ def call_opaque_method(
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
         return [(state, ref if name in ("eval", "train") else state.opaque(name))]
+    if name in ("backward", "manual_backward"):
+        model_training.note_training(state, place, name)
     differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
     if thing.tensor is not True and state.tensor(differentiated) is not None:
         # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …

@@ -14,6 +14,7 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 from guardfix.torch_ops import Op
 
 from ..facts.expressions import Expression, Operation
+from . import model_training
 from .events import EventKind
 from .guards_entered import opened_by, why_unrecorded
 from .paths import Interpreter, Keywords, Place, Results
@@ -364,7 +365,9 @@ def _may_be_copied(row: Op, saved: str, tensor: Tensor) -> bool:
 def _tell_cache(machine: Interpreter, hazard: SavingHazard, state: State, place: Place) -> None:
     """An attribute that another method fills in inference mode would be saved here, where autograd records."""
     cached = hazard.cached
-    if cached is None or not state.receiver or not state.modes.records or cached.function == place.body.name:
+    if cached is None or not state.receiver or not state.modes.records:
+        return
+    if cached.function == place.body.name and not cached.by_others:
         return
     machine.report(
         EventKind.CACHE_READ,
@@ -628,6 +631,7 @@ def set_data(machine: Interpreter, ref: Ref, value: Value, state: State, place: 
 def differentiate(machine: Interpreter, value: Value, state: State, place: Place, name: str) -> bool:
     """`backward()` and `autograd.grad` of a value; False where that surely raises."""
     found = True
+    model_training.note_training(state, place, name)
     for ref in tensors_in(value, state):
         tensor = state.tensor(ref)
         shown = called(ref, state)

@@ -160,6 +160,18 @@ class Cached(NamedTuple):
     span: Span
     attribute: str
     function: str
+    by_others: bool = False
+    """Other classes or functions run the object, and so what fills it."""
+
+
+class ModelRun(NamedTuple):
+    """A call of what may be a model."""
+
+    model: int
+    """The thing that is called."""
+    guard: GuardValue | None
+    """What has begun inference mode; None where it is off."""
+    steps: tuple[Step, ...]
 
 
 class Recorded(NamedTuple):

@@ -9,14 +9,12 @@ from dataclasses import dataclass, replace
 from ... import guards
 from ...facts import Class, Form, Function, GuardUse, Span
 from ...facts.expressions import Expression
-from ...facts.model_flow import ModelFlow
 from ...facts.python_model import Decorated, Following, PythonUse
 from ...guards import canonical_name
 from .entered_modes import entered_on
 from .expected_failures import expects_failure
 from .guard_names import guard_named, may_be_inference_mode, mode_of, named, python_argument
 from .guard_variables import GuardVariables
-from .model_flow_reading import read_model_flow
 from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
@@ -164,28 +162,12 @@ class ModuleReading:
         inner = _Place(scope, self.module.body_span(node.body), place.function, None, index, namespace=qualified)
         self._block(node.body, inner)
 
-    def model_flow(self) -> ModelFlow:
-        """What the module does with models."""
-        scope = self.module.scope
-        return read_model_flow(
-            self.module,
-            lambda expression, function: self._is_inference(expression, scope, function),
-            lambda expression, function: self._known(expression, scope.inside(function)),
-        )
-
     def _base(self, base: ast.expr, scope: Scope) -> Expression:
         """A base class, by its full name where that is known."""
         name = resolve(base, scope)
         if name is None:
             return PythonExpressionReader(self.module).read(base, scope)
         return dotted_path(canonical_name(name))
-
-    def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode | ast.Module) -> bool:
-        inner = scope if isinstance(function, ast.Module) else scope.inside(function)
-        called = expression.func if isinstance(expression, ast.Call) else expression
-        if guard_named(called, inner, self.module)[0] != guards.PYTHON_INFERENCE_MODE:
-            return False
-        return not isinstance(expression, ast.Call) or mode_of(guards.PYTHON_INFERENCE_MODE, expression) is True
 
     # -- guards
 
