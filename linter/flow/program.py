@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 
@@ -43,28 +43,44 @@ class ProjectCode:
         self.files = [File(facts, number, instead) for number, facts in enumerate(files) if facts.bodies]
         self._by_path = {file.path: file for file in self.files if file.language == "python"}
         self._modules = PythonModules(self._by_path)
-        self._functions: dict[str, list[tuple[File, Body]]] = defaultdict(list)
-        self._classes: dict[str, list[tuple[File, Body]]] = defaultdict(list)
+        self._functions = Definitions()
+        self._classes = Definitions()
         for file in self.files:
             for body in file.bodies if file.language != "python" else ():
                 if body.kind is BodyKind.CLASS:
-                    self._classes[body.name].append((file, body))
+                    self._classes.add(file, body)
                 elif body.kind is BodyKind.FUNCTION:
-                    self._functions[body.name].append((file, body))
+                    self._functions.add(file, body)
 
     def module(self, dotted: str, seen_from: File) -> File | None:
         """The file that a dotted name imports; None where it is none of the project's or can't be told."""
         path = self._modules.find(dotted, seen_from.path)
         return self._by_path[path] if path is not None else None
 
-    def functions(self, qualified: tuple[str, ...]) -> Iterator[tuple[File, Body]]:
-        """C++ functions whose qualified name ends as this one does."""
-        for file, body in self._functions.get(qualified[-1], ()):
-            if body.qualified[-len(qualified) :] == qualified:
-                yield file, body
+    def functions(self, qualified: tuple[str, ...], seen_from: File) -> list[tuple[File, Body]]:
+        """C++ functions whose qualified name ends as this one does: those of the file, or else of all."""
+        return self._functions.named(qualified, seen_from)
 
-    def classes(self, qualified: tuple[str, ...]) -> Iterator[tuple[File, Body]]:
-        """C++ classes whose qualified name ends as this one does."""
-        for file, body in self._classes.get(qualified[-1], ()):
-            if body.qualified[-len(qualified) :] == qualified:
-                yield file, body
+    def classes(self, qualified: tuple[str, ...], seen_from: File) -> list[tuple[File, Body]]:
+        """C++ classes whose qualified name ends as this one does: those of the file, or else of all."""
+        return self._classes.named(qualified, seen_from)
+
+
+class Definitions:
+    """Bodies by their names, and the files that define them."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, list[tuple[File, Body]]] = defaultdict(list)
+        self._in_file: dict[tuple[int, str], list[tuple[File, Body]]] = defaultdict(list)
+
+    def add(self, file: File, body: Body) -> None:
+        self._all[body.name].append((file, body))
+        self._in_file[file.number, body.name].append((file, body))
+
+    def named(self, qualified: tuple[str, ...], seen_from: File) -> list[tuple[File, Body]]:
+        name, length = qualified[-1], len(qualified)
+        for among in (self._in_file.get((seen_from.number, name), ()), self._all.get(name, ())):
+            found = [(file, body) for file, body in among if body.qualified[-length:] == qualified]
+            if found:
+                return found
+        return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
@@ -37,17 +38,16 @@ def run_flow(
             if id(body) not in reach:
                 continue
             machine.run_function(file, _found(machine, file, owner, body))
+    functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
-        for file in machine.program.files:
-            for owner, body in functions_of(file):
-                if id(body) not in reach and model_training.may_train(body):
-                    machine.run_function(file, _found(machine, file, owner, body))
-    for file in machine.program.files:
-        for owner, body in functions_of(file):
-            fills = _fills_of(owner, machine) if owner is not None else {}
-            if fills:
-                machine.run_function(file, _found(machine, file, owner, body, fills))
+        for file, owner, body in functions:
+            if id(body) not in reach and model_training.may_train(body):
+                machine.run_function(file, _found(machine, file, owner, body))
+    for file, owner, body in functions:
+        fills = _fills_of(owner, machine) if owner is not None else {}
+        if fills:
+            machine.run_function(file, _found(machine, file, owner, body, fills))
     return machine
 
 
@@ -59,13 +59,15 @@ def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
     """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
-    words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
-    found: set[int] = set()
-    names: set[str] = set()
+    naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
+    waiting: list[tuple[Body | None, Body]] = []
     for file in program.files:
+        functions = [(owner, body, words_in(body)) for owner, body in functions_of(file)]
+        for owner, body, words in functions:
+            for word in words:
+                naming[word].append((owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
-        said = set().union(*(words_of_bodies[id(body)] for _, body in functions_of(file)), _words_of_module(file))
-        tells = not _ASKING.isdisjoint(said)
+        tells = not _ASKING.isdisjoint(_words_of_module(file).union(*(words for _, _, words in functions)))
         spans = Sorted(
             [
                 use
@@ -74,19 +76,13 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
             ],
             lambda use: use.type_span,
         )
-        for owner, body in functions_of(file):
-            if spans.first(body.span) is not None:
-                found.add(id(body))
-                names |= names_of(owner, body)
-    growing = True
-    while growing:
-        growing = False
-        for file in program.files:
-            for owner, body in functions_of(file):
-                if id(body) not in found and not names.isdisjoint(words_of_bodies[id(body)]):
-                    found.add(id(body))
-                    names |= names_of(owner, body)
-                    growing = True
+        waiting += [(owner, body) for owner, body, _ in functions if spans.first(body.span) is not None]
+    found: set[int] = set()
+    while waiting:
+        owner, body = waiting.pop()
+        if id(body) not in found:
+            found.add(id(body))
+            waiting += naming.pop(name_of(owner, body), ())
     return found
 
 
@@ -139,7 +135,7 @@ def _found(
             if cls is None or body.is_static:
                 return Closure(body, file, None)
             return Closure(body, file, None, classes.instance_of(machine, cls, state, complete=False), cls)
-        frame = machine.module_frame(file, state)
+        frame = machine.modules.frame(file)
         if owner is None:
             value = state.frames[frame].get(body.name)
             return value if isinstance(value, Closure) else None
@@ -164,10 +160,10 @@ def _found(
     return closure
 
 
-def names_of(owner: Body | None, body: Body) -> set[str]:
-    """By what others reach a function: its name, and that of the class that it makes or runs."""
+def name_of(owner: Body | None, body: Body) -> str:
+    """By what others reach a function: its name, or that of the class that it makes or runs."""
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
-    return {owner.name} if called and owner is not None else {body.name}
+    return owner.name if called and owner is not None else body.name
 
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:
@@ -185,7 +181,7 @@ def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, bod
 
 
 def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Closure) -> tuple[State, Ref]:
-    state = machine.state_in(file)
+    state = machine.modules.state()
     ref = classes.instance_of(machine, cls, state, complete=False)
     place = Place(file, cls.body, cls.frame or 0, cls.body.header)
     arguments = tuple(
