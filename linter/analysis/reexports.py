@@ -81,7 +81,7 @@ class _Modules:
         if "." not in use.use.guard:
             return use
         guard = self._guard(use.use.guard, facts, _DEPTH) or ""
-        mode = True if guard in guards.ENTERED and use.called else use.mode
+        mode = True if guard == guards.ENTERED_MODE and use.called else use.mode
         return replace(use, use=_renamed(use.use, guard), mode=mode)
 
     def _guard(self, name: str, facts: Facts, depth: int) -> str | None:

@@ -18,6 +18,7 @@ from ..facts.expressions import (
     NamePath,
     Operation,
     Subscript,
+    TypeName,
     simple_name,
 )
 from . import (
@@ -32,6 +33,7 @@ from . import (
     reach,
     tensors,
     torch_calls,
+    unnoticed,
 )
 from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
 from .paths import Interpreter, Keywords, PathOutcome, Place, Results
@@ -212,6 +214,7 @@ def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place
         if closure.guards:
             outcome.state.modes, outcome.state.opened = modes, opened
         value = outcome.value if outcome.kind == "return" else NONE
+        outcome.state.given_back = _given_back(closure.body, outcome.state, inside)
         found.append((outcome.state, value))
     if len(found) > 1:
         found = _joined(machine, found, inside, around)
@@ -219,6 +222,21 @@ def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place
         for after, _ in found:
             after.frames.pop(inside.frame, None)
     return found
+
+
+def _given_back(body: Body, state: State, inside: Place) -> tuple[tuple[int, Value], ...]:
+    """(index of the argument, value) of what C++ gives back through references."""
+    if inside.file.language == "python":
+        return ()
+    names = state.frames.get(inside.frame, {})
+    references = (
+        (index, parameter.name)
+        for index, parameter in enumerate(body.parameters)
+        if isinstance(parameter.annotation, TypeName)
+        and "&" in parameter.annotation.marks
+        and not parameter.annotation.constant
+    )
+    return tuple((index, names[name]) for index, name in references if name in names)
 
 
 def _joined(machine: Interpreter, found: Results, inside: Place, around: list[int]) -> Results:
@@ -273,6 +291,8 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
     for outcome in outcomes:
         model_training.tell_shared(machine, outcome.state, place)
+        if body.name == "backward" and outcome.kind == "return":
+            torch_calls.tell_lost_gradients(machine, outcome.value, outcome.state, place)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
             if outcome.kind == "return":
@@ -409,6 +429,12 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
             found += call_method(machine, first, callee.name, flat, keywords, after, place, shown)
         else:
             found += call_value(machine, first, flat, keywords, after, place, torch_calls.written_name(callee), callee)
+    for after, _ in found:
+        given_back, after.given_back = after.given_back, ()
+        for index, value in given_back:
+            target = arguments[index] if index < len(arguments) else None
+            if isinstance(target, NamePath) and simple_name(target):
+                machine.bind(target, value, after, place)
     return found
 
 
@@ -663,7 +689,7 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
         children = [*thing.attributes.values()]
         return children[min(index or 0, len(children) - 1)]
     if isinstance(thing, Opaque):
-        return state.opaque(name, tensor=True if thing.tensor else None)
+        return state.opaque(name, tensor=True if thing.tensor else None, origin=thing.origin, under=thing.under)
     return state.plain() if isinstance(holder, (Plain, Const, Truth)) else state.opaque(name)
 
 
@@ -700,6 +726,8 @@ def set_element(
         pairs = tuple((known, item) for known, item in thing.pairs if known != key)
         state.heap[holder.number] = Table((*pairs, (key, value)), thing.rest)
         return [state]
+    if isinstance(thing, Opaque):
+        unnoticed.note_write(machine, holder, state, place, "[] =")
     if isinstance(thing, Opaque) and isinstance(holder, Ref) and isinstance(indices[0] if indices else NONE, Const):
         key = indices[0]
         assert isinstance(key, Const)

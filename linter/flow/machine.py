@@ -14,6 +14,7 @@ from ..facts.bodies import (
     AnyStatement,
     Assign,
     Block,
+    Body,
     Declaration,
     Define,
     Delete,
@@ -46,7 +47,7 @@ from ..facts.expressions import (
     simple_name,
     words_of,
 )
-from . import calling, cpp_values, entered_blocks, guards_entered, model_training, torch_calls
+from . import calling, cpp_values, entered_blocks, guards_entered, model_training, torch_calls, unnoticed
 from .events import Event, EventKind
 from .modules import DefinedModules, literal_of
 from .paths import Keywords, PathOutcome, Place, Results
@@ -103,6 +104,8 @@ class Machine:
         """For each class (its body's id), the attributes that a condition fills under inference mode."""
         self.fills_by_others: dict[int, dict[str, Tensor]] = {}
         """The same, where other functions run the object."""
+        self.kept: dict[str, dict[str, tuple[Opaque | Tensor, Body]]] = {}
+        """By class, the attributes that are inference tensors if another guard stands somewhere, and who fills them."""
         self.testing = False
         self.exhausted = 0
         """Roots whose budget ended."""
@@ -147,6 +150,7 @@ class Machine:
 
     def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
         """A value is stored in an attribute of an object."""
+        self._keep(holder, name, value, state, place)
         tensor = state.tensor(value)
         if tensor is None or not place.conditional or tensor.inference is not True or not tensor.shown:
             return
@@ -161,6 +165,15 @@ class Machine:
             fills = self.fills_by_others if by_others else self.fills
             filled = fills.setdefault(id(thing.cls.body), {})
             filled.setdefault(name, tensor._replace(cached=cached, name=f"self.{name}"))
+
+    def _keep(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
+        """Of what may be inference tensors if another guard stood somewhere, other methods are asked what they do."""
+        thing, held = state.thing(value), state.thing(holder)
+        if place.file.instead and isinstance(held, Instance) and held.cls is not None:
+            inference = isinstance(thing, Tensor) and thing.inference is True
+            if isinstance(thing, (Opaque, Tensor)) and (inference or unnoticed.perhaps_inference(thing) is not None):
+                kept = thing._replace(name=thing.name or name)
+                self.kept.setdefault(held.cls.body.name, {}).setdefault(name, (kept, place.body))
 
     # -- roots
 
@@ -407,7 +420,10 @@ class Machine:
             case ReturnStatement():
                 if statement.value is None:
                     return [PathOutcome(state, "return")]
-                return [PathOutcome(s, "return", v) for s, v in self.evaluate(statement.value, state, place)]
+                results = self.evaluate(statement.value, state, place)
+                for after, value in results:
+                    unnoticed.note_returned(self, value, after, place)
+                return [PathOutcome(after, "return", value) for after, value in results]
             case Raise():
                 return [PathOutcome(state, "raise")]
             case Leave():

@@ -19,6 +19,7 @@ from . import (
     tensors,
     threads,
     torch_calls,
+    unnoticed,
 )
 from .events import EventKind
 from .guards_entered import set_modes
@@ -192,7 +193,9 @@ def call_instance_method(
     if thing.kind == "context" and name == "save_for_backward":
         because = thing.attributes.get("<given>")
         grad = state.grad_of(because) if because is not None else NOT_REQUIRED if state.modes.inference else REQUIRED
-        for one in (one for saved in arguments for one in torch_calls.tensors_in(saved, state)):
+        saved_ones = [one for saved in arguments for one in torch_calls.tensors_in(saved, state)]
+        unnoticed.note_saved(machine, saved_ones, state, place)
+        for one in saved_ones:
             tensor = state.tensor(one)
             if tensor is None or tensor.inference is not True or not tensor.shown:
                 continue
@@ -202,6 +205,10 @@ def call_instance_method(
                 torch_calls.machine_report(machine, hazard._replace(doubt=doubt), state, place)
                 if not torch_calls.cured(one, state):
                     return []
+        return [(state, NONE)]
+    if thing.kind == "context" and name == "mark_dirty":
+        for one in (one for given in arguments for one in torch_calls.tensors_in(given, state)):
+            unnoticed.note_dirty(machine, one, state)
         return [(state, NONE)]
     if thing.kind == "context":  # `ctx` of an autograd.Function
         return [(state, state.opaque(name))]

@@ -27,6 +27,11 @@ class File:
         self.bodies = facts.bodies
 
     @cached_property
+    def guard_aliases(self) -> dict[str, str]:
+        """What the file calls guards that have other names."""
+        return {use.alias: use.guard for use in self.facts.guard_uses if use.alias}
+
+    @cached_property
     def is_test(self) -> bool:
         """Whether these are tests of unittest or pytest."""
         statements = self.module.statements if self.module is not None else ()

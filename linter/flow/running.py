@@ -17,7 +17,7 @@ from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
+from .values import NONE, ClassValue, Closure, Instance, Opaque, Ref, Tensor
 
 
 def run_flow(
@@ -44,11 +44,19 @@ def run_flow(
         for file, owner, body in functions:
             if id(body) not in reach and model_training.may_train(body):
                 machine.run_function(file, _found(machine, file, owner, body))
+    kept = dict(machine.kept)
     for file, owner, body in functions:
         fills = _fills_of(owner, machine) if owner is not None else {}
+        class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
+        filled = {name: thing for name, (thing, by) in kept.get(class_, {}).items() if by is not body}
+        if filled:
+            machine.run_function(file, _found(machine, file, owner, body, filled, _BEFORE))
         if fills:
             machine.run_function(file, _found(machine, file, owner, body, fills))
     return machine
+
+
+_BEFORE = "it depends on which method runs first"
 
 
 def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
@@ -67,7 +75,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
             for word in words:
                 naming[word].append((owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
-        tells = not _ASKING.isdisjoint(_words_of_module(file).union(*(words for _, _, words in functions)))
+        said = _words_of_module(file).union(*({body.name, *words} for _, body, words in functions))
+        tells = not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -122,7 +131,8 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Tensor] = MappingProxyType({}),
+    filled: Mapping[str, Opaque | Tensor] = MappingProxyType({}),
+    doubt: str = "",
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
@@ -134,7 +144,9 @@ def _found(
                 cls = classes.class_named(machine, body.qualified[:-1], place)
             if cls is None or body.is_static:
                 return Closure(body, file, None)
-            return Closure(body, file, None, classes.instance_of(machine, cls, state, complete=False), cls)
+            receiver = classes.instance_of(machine, cls, state, complete=False)
+            _fill(receiver, filled, doubt, state)
+            return Closure(body, file, None, receiver, cls)
         frame = machine.modules.frame(file)
         if owner is None:
             value = state.frames[frame].get(body.name)
@@ -149,15 +161,19 @@ def _found(
             return value
         receiver = receiver_of(machine, file, holder, state, body)
         state.receiver = receiver.number
-        made = state.thing(receiver)
-        if filled and isinstance(made, Instance):
-            known = {
-                name: state.add(tensor) for name, tensor in filled.items() if made.attributes.get(name, NONE) == NONE
-            }
-            state.change(receiver, attributes={**made.attributes, **known})
+        _fill(receiver, filled, doubt, state)
         return closures.changed(value, receiver=receiver)
 
     return closure
+
+
+def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor], doubt: str, state: State) -> None:
+    """Give an object the attributes that other methods have filled."""
+    made = state.thing(receiver)
+    if filled and isinstance(made, Instance):
+        known = {name: state.add(thing) for name, thing in filled.items() if made.attributes.get(name, NONE) == NONE}
+        state.change(receiver, attributes={**made.attributes, **known})
+        state.doubts |= {doubt} - {""}
 
 
 def name_of(owner: Body | None, body: Body) -> str:

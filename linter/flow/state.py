@@ -64,6 +64,7 @@ class State:
         "doubts",
         "facts",
         "frames",
+        "given_back",
         "heap",
         "modes",
         "next",
@@ -99,6 +100,8 @@ class State:
         """What was called as models are."""
         self.trained: tuple[Step, ...] = ()
         """How something came to be differentiated."""
+        self.given_back: tuple[tuple[int, Value], ...] = ()
+        """What the last call has given the variables that it got by reference: (index of the argument, value)."""
         self.next = CERTAIN + 1
 
     def fork(self) -> State:
@@ -108,6 +111,7 @@ class State:
         other.heap = SharedTable(self.heap, self.heap.base)
         other.facts = dict(self.facts)
         other.receiver, other.telling = self.receiver, self.telling
+        other.given_back = self.given_back
         other.runs, other.trained = self.runs, self.trained
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
         return other
@@ -132,6 +136,9 @@ class State:
         return Ref(number)
 
     def opaque(self, name: str = "", **known: Any) -> Ref:
+        if self.modes.inference and known.get("origin"):
+            under = (guard for guard in reversed(self.opened) if ("inference", True) in guard.sets)
+            known.setdefault("under", next(under, None))
         return self.add(Opaque(name, **known))
 
     def plain(self) -> Plain:

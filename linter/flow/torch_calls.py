@@ -14,7 +14,7 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 from guardfix.torch_ops import Op
 
 from ..facts.expressions import Expression, Operation
-from . import model_training
+from . import model_training, unnoticed
 from .events import EventKind
 from .guards_entered import opened_by, why_unrecorded
 from .paths import Interpreter, Keywords, Place, Results
@@ -123,7 +123,8 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
             )
         )
     kept = state.grad_of(source) if grad is None else grad
-    return state.add(Tensor(None, kept, None, base=source.number if view else None))
+    made = Tensor(None, kept, None, base=source.number if view else None, foreign=unnoticed.is_foreign(thing))
+    return state.add(made._replace(guard=unnoticed.perhaps_inference(thing)))
 
 
 # -- an op
@@ -132,6 +133,7 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
 def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -> tuple[int, dict[str, Value]] | None:
     """The arguments of an overload by name, with how well they fit; None where they don't."""
     positional = [argument for argument in row.arguments if not argument.keyword_only]
+    behind = [argument for argument in row.arguments if argument.keyword_only]  # which C++ gives by position too
     named = {argument.name: argument for argument in row.arguments}
     most = len(positional)
     if positional and positional[-1].variadic and any(is_tensor(value, state) for value in values[most - 1 :]):
@@ -142,6 +144,8 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     for index, value in enumerate(values):
         if index < len(positional):
             pairs.append((positional[index], value))
+        elif index - len(positional) < len(behind) and not is_tensor(value, state):
+            pairs.append((behind[index - len(positional)], value))
         elif not positional or positional[-1].kind == "tensor":
             return None
     for name, value in keywords:
@@ -298,13 +302,14 @@ def _hazards(
         return ()
     given = [ref for value in bound.values() for ref in tensors_in(value, state)]
     alone = all(is_inference(ref, state) is True for ref in given)
-    found = []
+    found: list[SavingHazard] = []
     certain: SavingHazard | None = None
     told: Ref | None = None
     for saved, because, reason in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
             if tensor is None or tensor.inference is not True or not tensor.shown:
+                found += _perhaps_saved(ref, bound.get(because, NONE), state, place, name)
                 continue
             causes = tensors_in(bound.get(because, NONE), state)
             if because == saved and len(causes) > 1:
@@ -338,6 +343,30 @@ def _hazards(
         machine_report(machine, certain, state, place)
         return () if cured(told, state) else None
     return tuple(found)
+
+
+def _perhaps_saved(ref: Ref, because: Value, state: State, place: Place, name: str) -> Iterator[SavingHazard]:
+    """What saving brings about if what an unknown function gave is an inference tensor; asked of fixes alone."""
+    under = unnoticed.perhaps_inference(state.thing(ref)) if place.file.instead else None
+    if under is None:
+        return
+    for cause in tensors_in(because, state):
+        if cause != ref and state.grad_of(cause):
+            step = place.step(f"`{name}` must save it")
+            doubt = "what an unknown function gives may be an inference tensor"
+            shown = called(ref, state)
+            yield SavingHazard(
+                EventKind.INFERENCE_SAVED,
+                state.grad_of(cause) | state.grad_of(ref),
+                place.file.path,
+                place.span,
+                shown,
+                (step,),
+                under,
+                name,
+                "",
+                doubt=doubt,
+            )
 
 
 def _saved(row: Op, bound: dict[str, Value], name: str) -> Iterator[tuple[str, str, str]]:
@@ -518,6 +547,7 @@ def write_tensor(
     machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True
 ) -> bool:
     """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf."""
+    unnoticed.note_write(machine, ref, state, place, name)
     tensor = state.tensor(ref)
     if tensor is None:
         return True
@@ -567,7 +597,7 @@ def cured(ref: Ref, state: State) -> bool:
 
 def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, place: Place) -> bool:
     """`t[i] = value`; False where that raises."""
-    if not write_tensor(machine, ref, state, place, "an assignment to an element"):
+    if not write_tensor(machine, ref, state, place, "[] ="):
         return False
     tensor = state.tensor(ref)
     if tensor is not None and state.modes.records is not False:
@@ -583,6 +613,8 @@ def require_grad(machine: Interpreter, ref: Value, flag: Value, state: State, pl
     """`requires_grad_(flag)`; False where that raises."""
     truth = machine.truth(state, flag)
     tensor = state.tensor(ref)
+    if truth:
+        unnoticed.note_leaf(machine, ref, state, place, name)
     if tensor is None or not isinstance(ref, Ref):
         return True
     if truth and tensor.inference is True and state.modes.inference is False and tensor.shown:
@@ -660,6 +692,24 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
         elif state.modes.inference and tensor.grad:
             differentiated_in_inference(machine, shown, tensor.presumed, state, place, name)
     return found
+
+
+def tell_lost_gradients(machine: Interpreter, value: Value, state: State, place: Place) -> None:
+    """A function's `backward` gives back gradients, through which one may want to differentiate again."""
+    for ref in tensors_in(value, state):
+        tensor = state.tensor(ref)
+        guard = tensor.off if tensor is not None else None
+        if tensor is not None and guard is not None and tensor.unrecorded:
+            machine.report(
+                EventKind.HIGHER_ORDER_LOST,
+                state,
+                place,
+                variable=tensor.name,
+                what="nothing of it is recorded",
+                steps=(*tensor.unrecorded, place.step("`backward` gives it back")),
+                guard=guard,
+                at=(guard.path, guard.span),
+            )
 
 
 def differentiated_in_inference(
@@ -807,6 +857,7 @@ def augmented(
             return [(state, old)]
         return apply(machine, rows, (old, given), (), state, place, symbol, shown=thing.shown)
     if isinstance(thing, Opaque):
+        unnoticed.note_write(machine, old, state, place, symbol)
         if thing.tensor is True:
             return [(state, old)]
         return [(state, old if is_tensor(given, state) is False else state.opaque(thing.name))]
