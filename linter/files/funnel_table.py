@@ -54,15 +54,15 @@ TEXTS: dict[str, tuple[bytes, ...]] = {
 ALWAYS: dict[str, tuple[bytes, ...]] = {
     'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b'AOTIModel', b'backward(', b'jit::load', b'std::async', b'std::thread'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'NonVariableTypeMode',),
+    'python': (b'inference_mode', b'_InferenceMode', b'NonVariableTypeMode'),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
     'docs': (),
-    'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
+    'python': ('no_grad', 'enable_grad', 'set_grad_enabled', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 34
+RULES: int = 35
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -103,4 +103,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf505_legacy_decorator_call.py': (2002, 648993747),
     'rules/gf506_inference_escape.py': (2719, 2145790722),
     'rules/gf507_inference_backward.py': (2245, 3879297550),
+    'rules/gf508_inference_tensors_in_training.py': (10010, 871271089),
 }

@@ -110,5 +110,7 @@ def _may_set_modes(written: Expression) -> bool:
 
 
 _PARTS = lazy_regex(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
-_MODES = frozenset({"nograd", "eval", "evaluation", "evaluating", "mode", "guard", "train", "training", "freeze", "frozen"})
+_MODES = frozenset(
+    {"nograd", "eval", "evaluation", "evaluating", "mode", "guard", "train", "training", "freeze", "frozen"}
+)
 _SAY_NOTHING = frozenset({"self", "ctx", "context", "cm", "manager", "scope", "wrapper", "cls", "args"})

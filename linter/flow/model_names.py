@@ -45,7 +45,8 @@ def is_loss_name(shown: str) -> bool:
 
 
 _SETTINGS = re.compile(
-    r"(?:^|[._])(?:args|arguments|config|configs|cfg|conf|hparams|hyperparameters|opt|opts|options|settings|flags)$", re.IGNORECASE
+    r"(?:^|[._])(?:args|arguments|config|configs|cfg|conf|hparams|hyperparameters|opt|opts|options|settings|flags)$",
+    re.IGNORECASE,
 )
 
 
