@@ -17,7 +17,7 @@ from .facts.bodies import Body, Import
 from .facts.python_uses import runs_inference
 from .facts.statement_walk import words_in
 from .flow.program import ProjectCode
-from .flow.running import functions_of, name_of, reaching_guards
+from .flow.running import functions_of, names_of, reaching_guards
 
 MOST_FILES = 200
 """Files that are read for this in one project."""
@@ -53,7 +53,7 @@ class ModelFollowing:
             found = [(owner, body) for owner, body in functions_of(file) if id(body) in reaching]
             for owner, body in found:
                 if body.parameters:
-                    running.add(name_of(owner, body))
+                    running.update(names_of(owner, body))
             if found or runs_inference(file.facts) or file.path in self.read:
                 for path, name in self._taken(file.module, file.path):
                     taken[path].add(name)

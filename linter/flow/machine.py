@@ -48,8 +48,8 @@ from ..facts.expressions import (
     words_of,
 )
 from . import calling, cpp_values, entered_blocks, guards_entered, model_training, torch_calls, unnoticed
+from .defined_modules import DefinedModules, literal_of
 from .events import Event, EventKind
-from .modules import DefinedModules, literal_of
 from .paths import Keywords, PathOutcome, Place, Results
 from .program import File, ProjectCode
 from .state import State
