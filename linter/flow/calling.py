@@ -137,6 +137,8 @@ def apply_decorator(machine: Interpreter, decorator: Value, function: Value, sta
         if guard is not None:  # `@torch.no_grad` without a call
             decorator = made_guard(*guard, True, place)
     if isinstance(decorator, GuardValue):
+        if decorator.name == "set_grad_enabled" and decorator in state.opened:
+            leave_guard(state, decorator)  # made, it has set the mode; called with a function, it sets that back
         if isinstance(function, Closure):
             guards = (decorator, *function.guards)
             return [(state, closures.changed(function, guards=guards))]

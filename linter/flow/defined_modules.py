@@ -18,7 +18,7 @@ from . import calling, threads
 from .paths import Interpreter, Place
 from .program import File
 from .state import State
-from .values import NONE, Const, Instance, Name, Ref, Tensor, Value
+from .values import NONE, Const, Instance, Modes, Name, Ref, Tensor, Value
 
 MOST_DEEP = 40
 """Modules that import each other and are read inside one another; what is deeper is looked up when all are read."""
@@ -100,6 +100,7 @@ class DefinedModules:
                     if name:
                         frame[name] = self._value(statement.value, name, state, here)
         self._deep -= 1
+        state.modes, state.opened = Modes(), ()  # `off = torch.set_grad_enabled(False)` is that module's business
 
     def _import(self, file: File, statement: Import, state: State) -> None:
         if statement.name == "*":

@@ -96,11 +96,11 @@ class Machine:
         self.program = program
         self.events: dict[tuple[EventKind, str, Span, str], Event] = {}
         """By kind, place, and what else tells one from another."""
-        self.trained_classes: set[int] = set()
+        self.trained: set[tuple[int, int]] = set()
         self.fills: dict[int, dict[str, Tensor]] = {}
         """For each class (its body's id), the attributes that a condition fills under inference mode."""
-        self.fills_by_others: dict[int, dict[str, Tensor]] = {}
-        """The same, where other functions run the object."""
+        self.fills_by_others: dict[tuple[int, int], tuple[int, dict[str, Tensor]]] = {}
+        """The same, where other functions run the object: for each such object, with its class."""
         self.kept: dict[str, dict[str, tuple[Opaque | Tensor, Body]]] = {}
         """By class, the attributes that are inference tensors if another guard stands somewhere, and who fills them."""
         self.testing = False
@@ -159,8 +159,14 @@ class Machine:
         state.change(value, cached=cached)
         thing = state.thing(holder)
         if isinstance(thing, Instance) and thing.cls is not None:
-            fills = self.fills_by_others if by_others else self.fills
-            filled = fills.setdefault(id(thing.cls.body), {})
+            class_ = id(thing.cls.body)
+            part = state.part_of_receiver(holder.number) if by_others else None
+            if part is not None:
+                _, filled = self.fills_by_others.setdefault(part, (class_, {}))
+            elif not by_others:
+                filled = self.fills.setdefault(class_, {})
+            else:
+                return
             filled.setdefault(name, tensor._replace(cached=cached, name=f"self.{name}"))
 
     def _keep(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:

@@ -10,7 +10,7 @@ from .events import EventKind
 from .guards_entered import opened_by
 from .paths import Interpreter, Place
 from .state import State
-from .values import Instance, ModelRun, Ref, Value
+from .values import ModelRun, Ref, Value
 
 _TRAINS = re.compile(r"(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
 """Names of functions that train, also where something out of sight computes the gradients."""
@@ -44,10 +44,7 @@ def tell_shared(machine: Interpreter, state: State, place: Place) -> None:
         return
     trains = bool(state.trained) or _TRAINS.search(place.body.name) is not None
     normal = {run.model: run for run in state.runs if run.guard is None} if trains else {}
-    for number in normal:
-        thing = state.heap.get(number)
-        if isinstance(thing, Instance) and thing.cls is not None:
-            machine.trained_classes.add(id(thing.cls.body))
+    machine.trained.update(filter(None, map(state.part_of_receiver, normal)))
     for run in state.runs if state.trained else ():
         if run.guard is not None and run.model in normal:
             machine.report(

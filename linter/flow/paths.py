@@ -68,8 +68,8 @@ class Interpreter(Protocol):
     events: dict[tuple[EventKind, str, Span, str], Event]
     testing: bool
     """A test runs: it trains and predicts as no program would."""
-    trained_classes: set[int]
-    """Classes (their bodies' ids) of which the program trains an object."""
+    trained: set[tuple[int, int]]
+    """The objects that methods of a class train (`State.part_of_receiver`)."""
     recorded: list[Recorded] | None
     """What is recorded, where that is being looked for."""
 

@@ -61,8 +61,11 @@ _BEFORE = "it depends on which method runs first"
 
 def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
     """The attributes of a class that are inference tensors when its methods run, and autograd may record."""
-    by_others = machine.fills_by_others.get(id(owner), {}) if id(owner) in machine.trained_classes else {}
-    return by_others | machine.fills.get(id(owner), {})
+    found = dict(machine.fills.get(id(owner), {}))
+    for part, (class_, fills) in machine.fills_by_others.items():
+        if class_ == id(owner) and part in machine.trained:
+            found |= fills
+    return found
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
@@ -162,6 +165,7 @@ def _found(
             return value
         receiver = receiver_of(machine, file, holder, state, body)
         state.receiver = receiver.number
+        state.receiver_class = id(holder.body), state.next
         _fill(receiver, filled, doubt, state)
         return closures.changed(value, receiver=receiver)
 

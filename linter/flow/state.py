@@ -70,6 +70,7 @@ class State:
         "next",
         "opened",
         "receiver",
+        "receiver_class",
         "runs",
         "scoped",
         "shielded",
@@ -92,6 +93,8 @@ class State:
         """Why what happens on this path is possible at most."""
         self.shielded = 0
         """How many blocks are open that expect a failure."""
+        self.receiver_class: tuple[int, int] | None = None
+        """Of that object: its class (the id of the body), and the last number of what it was made with."""
         self.receiver = 0
         """The number of the object whose method is the root."""
         self.telling = False
@@ -110,7 +113,8 @@ class State:
         other.frames = SharedTable({number: dict(frame) for number, frame in self.frames.items()}, self.frames.base)
         other.heap = SharedTable(self.heap, self.heap.base)
         other.facts = dict(self.facts)
-        other.receiver, other.telling = self.receiver, self.telling
+        other.receiver, other.receiver_class = self.receiver, self.receiver_class
+        other.telling = self.telling
         other.given_back = self.given_back
         other.runs, other.trained = self.runs, self.trained
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
@@ -189,6 +193,12 @@ class State:
             outer = names.get("<parent>")
             frame = outer.number if isinstance(outer, Plain) else None
         return None
+
+    def part_of_receiver(self, number: int) -> tuple[int, int] | None:
+        """What tells a thing that all methods of the root's class know: the class, and the thing's number."""
+        if self.receiver_class is None or number > self.receiver_class[1]:
+            return None
+        return self.receiver_class[0], number
 
     # -- comparing
 

@@ -32,3 +32,23 @@ def test_what_is_certain(code: str, expected: list[tuple[str, EventKind]]) -> No
     found = snippet(f"void f(at::Tensor x) {{ {code} }}")
     events = run_flow([found.facts]).events.values()
     assert [(event.variable, event.kind) for event in events if event.certain] == expected
+
+
+FILLS = f"void fill(at::Tensor& out, at::Tensor x) {{ {MODE} out = at::relu(x); }}\n"
+RUNS = f"at::Tensor run(torch::jit::Module& m, at::Tensor x) {{ {MODE} return m.forward({{x}}){{}}; }}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(FILLS + "void f(at::Tensor x) { at::Tensor y; fill(y, x); y.add_(1); }", 1, id="given back by reference"),
+        pytest.param(FILLS.replace("& out", " out") + "void f(at::Tensor x) { at::Tensor y; fill(y, x); y.add_(1); }", 0, id="a copy of the handle"),
+        pytest.param(FILLS + "void f(at::Tensor x) { at::Tensor y; fill(y, x); y = x; y.add_(1); }", 0, id="given another value after that"),
+        pytest.param(RUNS.replace("{}", ".toTensor()") + "void f(torch::jit::Module& m, at::Tensor x) { run(m, x).add_(1); }", 1, id="TorchScript's value"),
+        pytest.param(RUNS.replace("{}", ".toTuple()->elements()[0].toTensor()") + "void f(torch::jit::Module& m, at::Tensor x) { run(m, x).add_(1); }", 1, id="one of its values"),
+        pytest.param(RUNS.replace("{}", ".toTensor().clone()") + "void f(torch::jit::Module& m, at::Tensor x) { run(m, x).clone().add_(1); }", 0, id="a copy of it"),
+    ],
+)  # fmt: skip
+def test_what_functions_give(text: str, expected: int) -> None:
+    events = run_flow([snippet(text).facts]).events.values()
+    assert [event.kind for event in events if event.certain] == [EventKind.INFERENCE_WRITTEN] * expected
