@@ -62,7 +62,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 35
+RULES: int = 36
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -104,4 +104,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf506_inference_escape.py': (2719, 2145790722),
     'rules/gf507_inference_backward.py': (2245, 3879297550),
     'rules/gf508_inference_tensors_in_training.py': (10010, 871271089),
+    'rules/gf509_recorded_write.py': (2361, 2291920550),
 }

@@ -21,6 +21,7 @@ class EventKind(StrEnum):
     CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"
     LEAF_WRITTEN = "a leaf that requires grad is written where writes are recorded"
+    VIEW_WRITTEN = "a view that was made unrecorded is written where writes are recorded"
 
 
 PYTORCH_SAYS = {
@@ -31,6 +32,7 @@ PYTORCH_SAYS = {
     ),
     EventKind.NOT_RECORDED: "element 0 of tensors does not require grad and does not have a grad_fn",
     EventKind.LEAF_WRITTEN: "a leaf Variable that requires grad is being used in an in-place operation",
+    EventKind.VIEW_WRITTEN: "A view was created in no_grad mode and is being modified inplace with grad mode enabled",
 }
 
 
