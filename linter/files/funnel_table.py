@@ -104,5 +104,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf506_inference_escape.py': (2719, 2145790722),
     'rules/gf507_inference_backward.py': (2245, 3879297550),
     'rules/gf508_inference_tensors_in_training.py': (10010, 871271089),
-    'rules/gf509_recorded_write.py': (2361, 2291920550),
+    'rules/gf509_recorded_write.py': (2453, 2379487081),
 }

@@ -16,6 +16,7 @@ Example:
       head = base.narrow(0, 0, 2);
     }
     head.mul_(3);
+    base.sum().backward();
 
 Use instead: the change under the guard, if it is no part of the graph; the view outside, if it is.
 
@@ -24,11 +25,13 @@ Use instead: the change under the guard, if it is no part of the graph; the view
       torch::NoGradGuard no_grad;
       base.narrow(0, 0, 2).mul_(3);
     }
+    base.sum().backward();
 
 Fix: none. Whether the change belongs to the graph is for the author to say.
 
 Not flagged: changes under a guard, of `.data`, of a detached or cloned tensor; tensors of which it isn't certain that
-they require grad; tests that expect the error; files without a guard.
+they require grad; tests that expect the error; files without a guard, or in which no
+gradient is asked for.
 
 When not to use it: always use it.
 
