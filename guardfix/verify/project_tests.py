@@ -37,6 +37,7 @@ from .program_runs import OUTPUT_LIMIT, ProgramRun, comparable, environment
 from .scratch import scratch_folder
 from .tree_copies import TREE, TreeCopy
 from .verdicts import Judgement, Verdict, VerificationFailed, judge, status_in_words
+from .wanted_repairs import WantedRepair
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
@@ -131,6 +132,8 @@ class ComparedTest:
     after: TestRun | None
     is_known: bool = False
     """It is known to fail on PyTorch."""
+    wanted: tuple[WantedRepair, ...] = ()
+    """What the migration is meant to change."""
 
     @property
     def missing(self) -> str | None:
@@ -152,7 +155,7 @@ class ComparedTest:
             return Judgement(Verdict.UNSUPPORTED, _cut_off(before, after), advice)
         if before is None or after is None:
             return Judgement(Verdict.CHANGED, f"before: {_told(before)}; after: {_told(after)}")
-        found = judge(before.as_program, after.as_program, {})
+        found = judge(before.as_program, after.as_program, {}, wanted=self.wanted)
         if found.verdict is Verdict.NOT_RUN:
             package = missing_package(before.message)
             advice = package[1] if package is not None else _KNOWN
@@ -289,7 +292,9 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
             f"{_end_of(before.output) or 'it printed nothing'}"
         )
     sites = tuple(site if counted else replace(site, counted=(False, False)) for site in migration.sites)
-    return ProjectTests(before, after, tuple(compared(before, after, settings.known_failures)), sites, migration)
+    return ProjectTests(
+        before, after, tuple(compared(before, after, settings.known_failures, migration.wanted)), sites, migration
+    )
 
 
 def _end_of(output: str) -> str:
@@ -298,11 +303,13 @@ def _end_of(output: str) -> str:
     return "\n".join(lines)
 
 
-def compared(before: Round, after: Round, known_failures: Collection[str] = ()) -> Iterable[ComparedTest]:
+def compared(
+    before: Round, after: Round, known_failures: Collection[str] = (), wanted: tuple[WantedRepair, ...] = ()
+) -> Iterable[ComparedTest]:
     """The tests of two rounds, side by side, in the order of the first."""
     for name in dict.fromkeys([*before.tests, *after.tests]):
         one, two = (made.tests.get(name) or _never_begun(made) for made in (before, after))
-        yield ComparedTest(name, one, two, name in known_failures)
+        yield ComparedTest(name, one, two, name in known_failures, wanted)
 
 
 def _never_begun(made: Round) -> TestRun | None:
