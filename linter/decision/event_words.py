@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..facts import Facts
-from ..flow.events import PYTORCH_SAYS, Event, EventKind
+from ..flow.events import Event, EventKind, pytorch_says
 
 ESCAPES = (
     EventKind.INFERENCE_WRITTEN,
@@ -45,7 +45,7 @@ def _where(event: Event, facts: Facts) -> str:
 
 
 def _raises(event: Event) -> str:
-    said = PYTORCH_SAYS.get(event.kind)
+    said = pytorch_says(event.kind)
     return f'; PyTorch raises "{said}"' if said is not None else ""
 
 
