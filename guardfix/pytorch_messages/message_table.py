@@ -46,6 +46,8 @@ class KnownMessage(NamedTuple):
     """Codes of the rules that find it before the program runs."""
     kind: str = "error"
     """`error`, `warning`, or `symptom` for what shows without a message."""
+    blames: str = ""
+    """Which guards can be to blame: `inference`, `any`, or none, where a guard is missing or has no part in it."""
 
     @property
     def title(self) -> str:
@@ -96,6 +98,7 @@ _MESSAGES = (
             ),
         ),
         ("GF501", "GF506", "GF503"),
+        blames="inference",
     ),
     KnownMessage(
         "inference-tensor-written",
@@ -119,6 +122,7 @@ _MESSAGES = (
             ),
         ),
         ("GF501", "GF506", "GF503", "GF502"),
+        blames="inference",
     ),
     KnownMessage(
         "inference-tensor-requires-grad",
@@ -127,6 +131,7 @@ _MESSAGES = (
         "`requires_grad_()`, `requires_grad = True` or `nn.Parameter(x)`.",
         (_TO_NO_GRAD, _CLONE),
         ("GF501", "GF506"),
+        blames="inference",
     ),
     KnownMessage(
         "inference-tensor-version",
@@ -143,6 +148,7 @@ _MESSAGES = (
         "wraps modules and their tensors (FSDP, torch.compile, XLA) and meets one that was made in inference mode.",
         (_TO_NO_GRAD, _CLONE),
         ("GF504",),
+        blames="inference",
     ),
     KnownMessage(
         "nothing-recorded",
@@ -170,6 +176,7 @@ _MESSAGES = (
             ),
         ),
         ("GF502", "GF507", "GF406"),
+        blames="any",
     ),
     KnownMessage(
         "input-requires-no-grad",
@@ -184,6 +191,7 @@ _MESSAGES = (
             Cure("compute the input outside `no_grad` or inference mode", "the graph takes memory"),
         ),
         ("GF502", "GF507"),
+        blames="any",
     ),
     KnownMessage(
         "not-used-in-graph",
@@ -207,6 +215,7 @@ _MESSAGES = (
             Cure("pass `allow_unused=True`", "the gradient is None: right only if the input may be unused"),
         ),
         ("GF502", "GF507"),
+        blames="any",
     ),
     KnownMessage(
         "leaf-written",
@@ -251,7 +260,7 @@ _MESSAGES = (
             Cure("make the view and the change in the same block", "none: it says whether the change is recorded"),
             Cure("change a clone of the view", "a copy; the base isn't changed"),
         ),
-        (),
+        blames="any",
     ),
     KnownMessage(
         "several-views-written",
@@ -322,7 +331,7 @@ _MESSAGES = (
         "guard is what is missing.",
         (
             Cure("compute it under `no_grad` or inference mode", "none, if no gradient is needed"),
-            Cure("`x.detach().numpy()`", "none; the graph has taken its memory by then"),
+            Cure("`x.detach().numpy()`", "none; the graph has taken its memory by then", "detach"),
         ),
     ),
     KnownMessage(
@@ -395,6 +404,7 @@ _MESSAGES = (
             Cure("`x.requires_grad_()` first, for a leaf", "none"),
         ),
         ("GF502",),
+        blames="any",
     ),
     KnownMessage(
         "checkpoint-without-gradients",
@@ -418,7 +428,7 @@ _MESSAGES = (
         ),
         "`with torch.no_grad:` names the class, without the parentheses that make a guard of it. (Other classes give "
         "the same message.)",
-        (Cure("`with torch.no_grad():`", "none"),),
+        (Cure("`with torch.no_grad():`", "none", "call_it"),),
         ("GF403",),
     ),
     KnownMessage(
@@ -574,6 +584,7 @@ _MESSAGES = (
         ),
         ("GF502", "GF501"),
         kind="symptom",
+        blames="any",
     ),
     KnownMessage(
         "guard-without-effect",

@@ -22,7 +22,7 @@ def escape_message(event: Event, facts: Facts) -> str:
     subject = f"`{event.variable}`" if event.variable else "this"
     made = f", made under the guard of {_where(event, facts)}" if event.guard is not None else ""
     message = f"{subject} is an inference tensor{made}: {event.what}"
-    return message + _raises(event) + _presumed(event)
+    return message + _raises(event) + presumption(event)
 
 
 def gradient_message(event: Event, facts: Facts) -> str:
@@ -31,10 +31,10 @@ def gradient_message(event: Event, facts: Facts) -> str:
     if event.kind is EventKind.NOT_RECORDED:
         subject = f"`{event.variable}`" if event.variable else "what is differentiated"
         return (
-            f"{subject} was computed{guard}, where nothing is recorded: {event.what}{_raises(event)}{_presumed(event)}"
+            f"{subject} was computed{guard}, where nothing is recorded: {event.what}{_raises(event)}{presumption(event)}"
         )
     subject = f"`{event.variable}`" if event.variable else "gradients"
-    return f"{subject}{guard}: {event.what}{_presumed(event)}"
+    return f"{subject}{guard}: {event.what}{presumption(event)}"
 
 
 def _where(event: Event, facts: Facts) -> str:
@@ -49,5 +49,6 @@ def _raises(event: Event) -> str:
     return f'; PyTorch raises "{said}"' if said is not None else ""
 
 
-def _presumed(event: Event) -> str:
+def presumption(event: Event) -> str:
+    """What was presumed, in brackets; empty where nothing was."""
     return f" ({event.presumed})" if event.presumed else ""
