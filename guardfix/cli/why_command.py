@@ -17,7 +17,7 @@ from .command_failure import Failure
 if TYPE_CHECKING:
     from guardfix.pytorch_messages.message_table import KnownMessage
 
-    from ..why.answers import Answer
+    from ..why.answers import ErrorAnswer
 
 _LARGEST = 4 << 20
 """Characters of a log that are read, from its end: the error stands there."""
@@ -97,9 +97,9 @@ def show_answer(text: str, paths: Sequence[str], number: int | None = None, agai
     _apply(answer, number)
 
 
-def answer_lines(answer: Answer, width: int | None, again: str) -> Iterator[str]:
+def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator[str]:
     """The answer as text."""
-    from ..why.answers import changed_lines_of, rewrite_of, story_lines, subject_of
+    from ..why.answers import lines_changed_by, rewrite_of, story_lines, subject_of
 
     place, message = answer.place, answer.message
     where = f"{printable(place.path)}:{place.row}: " if place is not None and place.path else ""
@@ -125,7 +125,7 @@ def answer_lines(answer: Answer, width: int | None, again: str) -> Iterator[str]
         yield from wrapped(f"  {index}. {by_hand}{printable(cure.change)}", width, indent="     ")
         yield from wrapped(f"     cost: {cure.cost}", width, indent="     ")
         if cure.edits:
-            yield from (f"       {displayable(line)}" for line in changed_lines_of(rewrite_of(cure)))
+            yield from (f"       {displayable(line)}" for line in lines_changed_by(rewrite_of(cure)))
     yield ""
     if any(cure.edits for cure in answer.cures):
         yield f"To make a change: {again} --apply 1"
@@ -152,7 +152,7 @@ def _code(path: str, row: int) -> Iterator[str]:
         yield f"    {row} | {displayable(source.line(row)).rstrip()}"
 
 
-def _what_was_read(answer: Answer) -> str:
+def _what_was_read(answer: ErrorAnswer) -> str:
     if answer.traceback.frames and not answer.cause.frames:
         return "The source isn't here: name its folder with `--source` to see where this one comes from."
     if not answer.cause.files:
@@ -167,7 +167,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _apply(answer: Answer, number: int) -> None:
+def _apply(answer: ErrorAnswer, number: int) -> None:
     from guardfix.codemods.apply.unified_diff import base_of, unified_diff
     from guardfix.codemods.apply.writing import NotWritten, write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from .source_files import find_sources
 from .tracebacks import StackFrame, Traceback, read_traceback
 
 
-class Answer(NamedTuple):
+class ErrorAnswer(NamedTuple):
     """What `guardfix why` knows of an error."""
 
     traceback: Traceback
@@ -40,7 +41,7 @@ class Answer(NamedTuple):
         return self.traceback.frames[-1] if self.traceback.frames else None
 
 
-def answer_for(text: str, paths: Sequence[str] = (), workspace: Workspace = DISK) -> Answer | None:
+def answer_for(text: str, paths: Sequence[str] = (), workspace: Workspace = DISK) -> ErrorAnswer | None:
     """What an error's text says, with the source below `paths`, or of the files that it names; None for other errors.
 
     Raises `NoSuchPath`.
@@ -53,7 +54,7 @@ def answer_for(text: str, paths: Sequence[str] = (), workspace: Workspace = DISK
     cures = tuple(cures_for(traceback.message, cause, workspace))
     # What can be applied comes first.
     ordered = tuple(sorted(cures, key=lambda cure: not cure.edits))
-    return Answer(traceback, traceback.message, cause, ordered, sources.listed)
+    return ErrorAnswer(traceback, traceback.message, cause, ordered, sources.listed)
 
 
 def story_lines(event: Event, files: dict[str, Facts] | ErrorCause) -> Iterator[str]:
@@ -63,7 +64,7 @@ def story_lines(event: Event, files: dict[str, Facts] | ErrorCause) -> Iterator[
         yield f"{number}. {step.message} ({step.path}:{known[step.path].row(step.span.start)})"
 
 
-def subject_of(answer: Answer) -> str:
+def subject_of(answer: ErrorAnswer) -> str:
     """What the tensor is and what is done with it, in a sentence; what is open around the frames where that isn't
     known; empty where nothing is."""
     event = answer.cause.event
@@ -79,12 +80,13 @@ def subject_of(answer: Answer) -> str:
     return f"{name}: {event.what}{presumption(event)}"
 
 
-def _guards_in_words(answer: Answer) -> str:
+def _guards_in_words(answer: ErrorAnswer) -> str:
     guards, inside = answer.cause.guards, answer.cause.unrecorded
     if inside is not None:
+        name = inside.function.rpartition(".")[2]
         return (
-            f"line {inside.row} of {inside.path} is in `{inside.function.rpartition('.')[2]}` of an autograd Function, which "
-            "PyTorch calls without recording"
+            f"line {inside.row} of {inside.path} is in `{name}` of an autograd Function, which PyTorch calls without "
+            "recording"
         )
     if not guards:
         return ""
@@ -106,13 +108,35 @@ def _guards_in_words(answer: Answer) -> str:
 _MOST_GUARDS = 4
 
 
+def brief_answer(text: str) -> Iterator[str]:
+    """The answer in brief, for behind a traceback."""
+    answer = answer_for(text)
+    if answer is None:
+        return
+    subject = subject_of(answer)
+    event = answer.cause.event
+    made = (
+        next((step for step in reversed(event.steps[:-1]) if step.message.endswith("tensor")), None) if event else None
+    )
+    if made is not None:
+        subject += f"; it was made at {made.path}:{answer.cause.files[made.path].row(made.span.start)}"
+    if event is not None and event.guard is not None and event.guard.path in answer.cause.files:
+        row = answer.cause.files[event.guard.path].row(event.guard.span.start)
+        subject += f", under the guard of {event.guard.path}:{row}"
+    if subject:
+        yield f"guardfix: {subject}"
+    yield "guardfix: for the way there and the changes that cure it, pipe this output to `guardfix why`"
+    said = re.split(r"\. |\.(?=You )", answer.traceback.line)[0].replace('"', "'")
+    yield f'guardfix: for what it means, guardfix explain "{said}"'
+
+
 def rewrite_of(cure: ChosenCure, workspace: Workspace = DISK) -> Rewrite:
     """What a cure's edits make of its file."""
     source = workspace.read(cure.path)
     return Rewrite(source, apply_edits(source.text, cure.edits), edits=list(cure.edits))
 
 
-def changed_lines_of(rewrite: Rewrite) -> Iterator[str]:
+def lines_changed_by(rewrite: Rewrite) -> Iterator[str]:
     """The lines that go and those that come."""
     before, after = (text.decode("utf-8", "replace").splitlines() for text in (rewrite.source.text, rewrite.text))
     for line in difflib.unified_diff(before, after, lineterm="", n=0):

@@ -10,7 +10,7 @@ from guardfix.linter.facts import Facts, Form, GuardUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.flow.events import MESSAGES, Event, EventKind
-from guardfix.linter.flow.frame_runs import CodePlace, function_at, run_from
+from guardfix.linter.flow.frame_runs import FramePlace, function_at, run_from_frames
 from guardfix.linter.flow.program import File
 from guardfix.linter.guards import CPP, PYTHON, Effect
 
@@ -76,7 +76,7 @@ def _is_of_function(frame: StackFrame, files: Mapping[str, Facts]) -> bool:
 
 def events_of(files: Mapping[str, Facts], frames: Sequence[StackFrame]) -> tuple[Event, ...]:
     """What an abstract run of the files shows."""
-    machine = run_from(files.values(), [CodePlace(frame.path, frame.row) for frame in frames])
+    machine = run_from_frames(files.values(), [FramePlace(frame.path, frame.row) for frame in frames])
     return tuple(machine.events.values())
 
 

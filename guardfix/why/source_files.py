@@ -15,9 +15,9 @@ from guardfix.linter.frontends.frontend import frontend_of
 
 from .tracebacks import StackFrame
 
-MOST_FILES = 80
+_MOST_FILES = 80
 """Files that are read for one error; the nearest to its frames come first."""
-MOST_LISTED = 20_000
+_MOST_LISTED = 20_000
 
 
 class ErrorSources(NamedTuple):
@@ -37,7 +37,7 @@ def find_sources(
 
     Raises `NoSuchPath`.
     """
-    listed = found_files(list(given) or _trees(frames), Options())[:MOST_LISTED]
+    listed = found_files(list(given) or _trees(frames), Options())[:_MOST_LISTED]
     by_name: dict[str, list[str]] = {}
     for path in listed:
         by_name.setdefault(os.path.basename(path), []).append(path)
@@ -47,11 +47,11 @@ def find_sources(
     seeds = list(dict.fromkeys(frame.path for frame in found))
     files = list(_with_imports(seeds, by_name, workspace))
     for path in listed:
-        if len(files) >= MOST_FILES:
+        if len(files) >= _MOST_FILES:
             break
         if path not in files and _names_a_guard(path, workspace):
             files.append(path)
-    return ErrorSources(tuple(found), tuple(files[:MOST_FILES]), len(listed))
+    return ErrorSources(tuple(found), tuple(files[:_MOST_FILES]), len(listed))
 
 
 def _trees(frames: Sequence[StackFrame]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from guardfix.pytorch_messages.message_lookup import message_in
@@ -38,7 +39,8 @@ _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _PYTHON = re.compile(r'^[ |+E]*File "(?P<path>[^"\n]+)", line (?P<row>\d+)(?:, in (?P<function>.+))?', re.MULTILINE)
 _IPYTHON = re.compile(r"^File (?P<path>[^\n:,]+?\.py):(?P<row>\d+)(?:, in (?P<function>[\w.<>]+))?", re.MULTILINE)
 _PYTEST = re.compile(
-    r"^(?P<path>[^\s:][^:\n]*\.py):(?P<row>\d+): (?:in (?P<function>\S+)|\w+(?:Error|Exception|Interrupt)\b|$)",
+    r"^(?P<path>[^\s:][^:\n]*\.py):(?P<row>\d+):"
+    r"(?: (?:in (?P<function>\S+)|\w+(?:Error|Exception|Interrupt)\b)|[ \t]*$)",
     re.MULTILINE,
 )
 _CPP_FRAME = re.compile(
@@ -78,7 +80,7 @@ def read_traceback(text: str) -> Traceback:
 def _block_of_the_message(text: str) -> str:
     """The last traceback that ends with a message of the table; the whole text where there are none."""
     starts = [match.start() for match in _BEGIN.finditer(text)]
-    blocks = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    blocks = [text[start:end] for start, end in pairwise([*starts, len(text)])]
     for block in reversed(blocks):
         if message_in(block) is not None:
             return block

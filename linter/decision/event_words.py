@@ -30,9 +30,8 @@ def gradient_message(event: Event, facts: Facts) -> str:
     guard = f" under the guard of {_where(event, facts)}" if event.guard is not None else ""
     if event.kind is EventKind.NOT_RECORDED:
         subject = f"`{event.variable}`" if event.variable else "what is differentiated"
-        return (
-            f"{subject} was computed{guard}, where nothing is recorded: {event.what}{_raises(event)}{presumption(event)}"
-        )
+        computed = f"{subject} was computed{guard}, where nothing is recorded"
+        return f"{computed}: {event.what}{_raises(event)}{presumption(event)}"
     subject = f"`{event.variable}`" if event.variable else "gradients"
     return f"{subject}{guard}: {event.what}{presumption(event)}"
 

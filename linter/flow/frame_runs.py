@@ -9,13 +9,13 @@ from ..facts.bodies import Body
 from ..named_tuples import NamedTuple
 from .machine import STEP_BUDGET, Machine
 from .program import File, ProjectCode
-from .running import functions_of, reaching_guards, run_body
+from .running import functions_of, reaching_guards, run_function_of
 
 _PATIENCE = 40
 """As much work as so many roots of a check may take: one program is run, and a person waits for the answer."""
 
 
-class CodePlace(NamedTuple):
+class FramePlace(NamedTuple):
     """A row of a file, where a frame of the program was."""
 
     path: str
@@ -29,8 +29,8 @@ class PatientMachine(Machine):
         self._steps = _PATIENCE * STEP_BUDGET
 
 
-def run_from(files: Iterable[Facts], frames: Collection[CodePlace]) -> Machine:
-    """Run what the frames were in, the outermost first, then all that guards can reach; see the events of the result."""
+def run_from_frames(files: Iterable[Facts], frames: Collection[FramePlace]) -> Machine:
+    """Run what the frames were in, the outermost first, then all that guards can reach; its events say what happens."""
     machine = PatientMachine(ProjectCode(files))
     by_path = {file.path: file for file in machine.program.files}
     done: set[int] = set()
@@ -45,18 +45,18 @@ def run_from(files: Iterable[Facts], frames: Collection[CodePlace]) -> Machine:
                 machine.run_module(file)
         elif id(body) not in done:
             done.add(id(body))
-            run_body(machine, file, owner, body)
+            run_function_of(machine, file, owner, body)
     reach = reaching_guards(machine.program, every=True)
     for file in machine.program.files:
         if file.module is not None and id(file.module) not in done:
             machine.run_module(file)
         for owner, body in functions_of(file):
             if id(body) in reach and id(body) not in done:
-                run_body(machine, file, owner, body)
+                run_function_of(machine, file, owner, body)
     for file in machine.program.files:
         for owner, body in functions_of(file):
             if owner is not None and id(owner) in machine.fills:
-                run_body(machine, file, owner, body, machine.fills[id(owner)])
+                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
     return machine
 
 

@@ -36,15 +36,15 @@ def run_flow(
         for owner, body in functions_of(file):
             if id(body) not in reach:
                 continue
-            run_body(machine, file, owner, body)
+            run_function_of(machine, file, owner, body)
     for file in machine.program.files:
         for owner, body in functions_of(file):
             if owner is not None and id(owner) in machine.fills:
-                run_body(machine, file, owner, body, machine.fills[id(owner)])
+                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
     return machine
 
 
-def run_body(
+def run_function_of(
     machine: Machine,
     file: File,
     owner: Body | None,
