@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _TITLES = {NextStep.APPLY: "apply", NextStep.REVIEW: "review", NextStep.DECIDE: "decide"}
 _MEANINGS = {
-    NextStep.APPLY: "with a safe fix: `guardfix migrate --apply`",
-    NextStep.REVIEW: "with an unsafe fix to review: `guardfix migrate --unsafe`",
-    NextStep.DECIDE: "that a person has to decide: `guardfix check`",
+    NextStep.APPLY: "can be applied: `guardfix migrate --apply`",
+    NextStep.REVIEW: "want review: `guardfix migrate --unsafe`",
+    NextStep.DECIDE: "need your decision: `guardfix migrate --interactive`, `guardfix check`",
 }
 _CONFIDENCES = ("high", "medium", "low")
 

@@ -99,7 +99,9 @@ def show_answer(text: str, paths: Sequence[str], number: int | None = None, agai
 
 def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator[str]:
     """The answer as text."""
-    from ..why.answers import lines_changed_by, rewrite_of, story_lines, subject_of
+    from guardfix.codemods.apply.unified_diff import lines_between
+
+    from ..why.answers import rewrite_of, story_lines, subject_of
 
     place, message = answer.place, answer.message
     where = f"{printable(place.path)}:{place.row}: " if place is not None and place.path else ""
@@ -125,7 +127,8 @@ def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator
         yield from wrapped(f"  {index}. {by_hand}{printable(cure.change)}", width, indent="     ")
         yield from wrapped(f"     cost: {cure.cost}", width, indent="     ")
         if cure.edits:
-            yield from (f"       {displayable(line)}" for line in lines_changed_by(rewrite_of(cure)))
+            rewrite = rewrite_of(cure)
+            yield from (f"       {displayable(line)}" for line in lines_between(rewrite.source.text, rewrite.text))
     yield ""
     if any(cure.edits for cure in answer.cures):
         yield f"To make a change: {again} --apply 1"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -134,11 +133,3 @@ def rewrite_of(cure: ChosenCure, workspace: Workspace = DISK) -> Rewrite:
     """What a cure's edits make of its file."""
     source = workspace.read(cure.path)
     return Rewrite(source, apply_edits(source.text, cure.edits), edits=list(cure.edits))
-
-
-def lines_changed_by(rewrite: Rewrite) -> Iterator[str]:
-    """The lines that go and those that come."""
-    before, after = (text.decode("utf-8", "replace").splitlines() for text in (rewrite.source.text, rewrite.text))
-    for line in difflib.unified_diff(before, after, lineterm="", n=0):
-        if line[:1] in "+-" and not line.startswith(("+++", "---")):
-            yield f"{line[0]} {line[1:]}"

@@ -49,9 +49,10 @@ NEEDLES: dict[str, tuple[bytes, ...]] = {
     'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
+    'cpp': (b'AOTIModel', b'backward(', b'jit::load', b'std::async', b'std::thread'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b'AOTIModel', b'backward(', b'jit::load', b'std::async', b'std::thread'),
     'docs': (b'NonVariableTypeMode',),
     'python': (b'NonVariableTypeMode',),
 }
@@ -61,7 +62,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 33
+RULES: int = 34
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -83,6 +84,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf206_guard_member.py': (3265, 2437768832),
     'rules/gf207_guard_lost_in_thread.py': (20877, 3578109377),
     'rules/gf208_guard_after_work.py': (6766, 184646462),
+    'rules/gf209_unguarded_inference.py': (8929, 398956423),
     'rules/gf301_kernel_guard_in_user_code.py': (6875, 1805845119),
     'rules/gf302_redundant_guard_in_function_forward.py': (3271, 4195338012),
     'rules/gf303_redundant_guard.py': (3686, 2317233831),

@@ -131,7 +131,8 @@ def test_migrating_the_folder_gives_the_verdicts_of_the_fixtures() -> None:
         assert entry["verdict"] == (expected(path) if entry["migrated"] else NOTHING), path.name
     for path in programs:
         migrated = found[after(path).name]
-        assert migrated["verdict"] == NOTHING
+        # A guard of theirs may get a fix of another rule, such as GF208.
+        assert migrated["verdict"] == ("same" if migrated["migrated"] else NOTHING), migrated
         # what holds no old guard and gets no fix is not run
         assert (migrated["before"] is not None) == (bool(migrated["migrated"]) or "swapped_storage" in path.name)
 
