@@ -244,7 +244,7 @@ def test_text_shows_frame_evidence_and_fix(tree: Path) -> None:
         "   = fix: replace at::AutoNonVariableTypeMode with at::AutoDispatchBelowADInplaceOrView\n"
         "\n"
         "Found 1 issue in 1 file (1 file checked).\n"
-        "[*] 1 fixable with `guardfix migrate --apply`.\n"
+        "[*] 1 can be applied: `guardfix migrate --apply`.\n"
     )
 
 
