@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.engine import Report
+from guardfix.linter.files.languages import why_not_read
 from guardfix.linter.files.suppressions import unknown_code
 from guardfix.linter.guards import LEGACY
 
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from ..verify.verifying import Result
 
 
-def summary(report: FixableReport, width: int | None = None) -> str:
-    """The last lines: how many findings, in how many files, and what can be done about them."""
+def summary(report: FixableReport, width: int | None = None, paths: Sequence[str] = ()) -> str:
+    """The last lines: how many findings, in how many files, and what can be done about them. `paths` were named."""
     if not report.findings:
-        return passed(report.files)
+        return passed(report.files, why_not_read(paths) if report.files == 0 else "")
     count = len(report.findings)
     files = len({finding.path for finding in report.findings})
     safe, unsafe = (
