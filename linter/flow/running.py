@@ -37,16 +37,30 @@ def run_flow(
         for owner, body in functions_of(file):
             if id(body) not in reach:
                 continue
-            machine.run_function(file, _found(machine, file, owner, body))
+            run_function_of(machine, file, owner, body)
     for file in machine.program.files:
         for owner, body in functions_of(file):
             if owner is not None and id(owner) in machine.fills:
-                machine.run_function(file, _found(machine, file, owner, body, machine.fills[id(owner)]))
+                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
     return machine
 
 
-def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
-    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
+def run_function_of(
+    machine: Machine,
+    file: File,
+    owner: Body | None,
+    body: Body,
+    filled: Mapping[str, Tensor] = MappingProxyType({}),
+) -> None:
+    """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
+    machine.run_function(file, _found(machine, file, owner, body, filled))
+
+
+def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
+    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one.
+
+    Guards that only switch recording off count where the file asks for gradients or starts threads, or with `every`.
+    """
     naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
     waiting: list[tuple[Body | None, Body]] = []
     for file in program.files:
@@ -55,7 +69,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
             for word in words:
                 naming[word].append((owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
-        tells = not _ASKING.isdisjoint(_words_of_module(file).union(*(words for _, _, words in functions)))
+        said = _words_of_module(file).union(*(words for _, _, words in functions))
+        tells = every or not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -111,7 +126,7 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Tensor] = MappingProxyType({}),
+    filled: Mapping[str, Tensor],
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
