@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.facts import Facts, GuardUse
-from guardfix.linter.flow.events import PYTORCH_SAYS, Event, EventKind
+from guardfix.linter.flow.events import Event, EventKind, pytorch_says
 from guardfix.linter.flow.what_if import events_instead
 from guardfix.linter.guards import Effect
 
@@ -25,7 +25,7 @@ def hazards_in_words(use: GuardUse, facts: Facts, project: Project) -> list[str]
 def _hazard(event: Event, line: str) -> str:
     subject = f"`{event.variable}`" if event.variable else "it"
     sure = "then raises" if event.certain else "may then raise"
-    said = PYTORCH_SAYS.get(event.kind)
+    said = pytorch_says(event.kind)
     if said is not None:
         return f'{line} {sure} "{said}", since {subject} is computed in inference mode'
     return f"at {line} {subject} is computed in inference mode: {event.what}"

@@ -37,23 +37,35 @@ def run_flow(
         for owner, body in functions_of(file):
             if id(body) not in reach:
                 continue
-            machine.run_function(file, _found(machine, file, owner, body))
+            run_function_of(machine, file, owner, body)
     functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
         for file, owner, body in functions:
             if id(body) not in reach and model_training.may_train(body):
-                machine.run_function(file, _found(machine, file, owner, body))
+                run_function_of(machine, file, owner, body)
     kept = dict(machine.kept)
     for file, owner, body in functions:
         fills = _fills_of(owner, machine) if owner is not None else {}
         class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
         filled = {name: thing for name, (thing, by) in kept.get(class_, {}).items() if by is not body}
         if filled:
-            machine.run_function(file, _found(machine, file, owner, body, filled, _BEFORE))
+            run_function_of(machine, file, owner, body, filled, _BEFORE)
         if fills:
-            machine.run_function(file, _found(machine, file, owner, body, fills))
+            run_function_of(machine, file, owner, body, fills)
     return machine
+
+
+def run_function_of(
+    machine: Machine,
+    file: File,
+    owner: Body | None,
+    body: Body,
+    filled: Mapping[str, Opaque | Tensor] = MappingProxyType({}),
+    doubt: str = "",
+) -> None:
+    """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
+    machine.run_function(file, _found(machine, file, owner, body, filled, doubt))
 
 
 _BEFORE = "it depends on which method runs first"
@@ -68,8 +80,11 @@ def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
     return found
 
 
-def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
-    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
+def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
+    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one.
+
+    Guards that only switch recording off count where the file asks for gradients or starts threads, or with `every`.
+    """
     naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
     waiting: list[tuple[Body | None, Body]] = []
     for file in program.files:
@@ -78,8 +93,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
             for word in words:
                 naming[word].append((owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
-        said = _words_of_module(file).union(*({body.name, *words} for _, body, words in functions))
-        tells = not _ASKING.isdisjoint(said)
+        said = _words_of_module(file).union(*(words for _, _, words in functions))
+        tells = every or not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -135,8 +150,8 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Opaque | Tensor] = MappingProxyType({}),
-    doubt: str = "",
+    filled: Mapping[str, Opaque | Tensor],
+    doubt: str,
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
