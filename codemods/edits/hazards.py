@@ -27,7 +27,8 @@ def _hazard(event: Event, line: str) -> str:
     sure = "then raises" if event.certain else "may then raise"
     said = pytorch_says(event.kind)
     if said is not None:
-        return f'{line} {sure} "{said}", since {subject} is computed in inference mode'
+        why = f"since {subject} is computed in inference mode: clone it there, or move that code into the scope"
+        return f'{line} {sure} "{said}", {why}'
     return f"at {line} {subject} is computed in inference mode: {event.what}"
 
 

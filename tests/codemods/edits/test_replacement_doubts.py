@@ -28,7 +28,7 @@ LOADED = (
 )
 CHANGED = (
     'line 9 then raises "Inplace update to inference tensor outside InferenceMode is not allowed", '
-    "since `out` is computed in inference mode"
+    "since `out` is computed in inference mode: clone it there, or move that code into the scope"
 )
 
 
