@@ -19,8 +19,10 @@ from .facts.statement_walk import words_in
 from .flow.program import ProjectCode
 from .flow.running import functions_of, names_of, reaching_guards
 
-MOST_FILES = 200
+MOST_FILES = 60
 """Files that are read for this in one project."""
+MOST_CALLING = 6
+"""Files that call a function by its name, if it is to say which one is meant."""
 _LEVELS_UP = 2
 """Callers are looked for below the folder so far above a file."""
 _EVERYWHERE = frozenset({"forward", "main", "__call__", "__init__"})
@@ -50,6 +52,8 @@ class ModelFollowing:
         running: set[str] = set()
         taken: dict[str, set[str]] = defaultdict(set)
         for file in program.files:
+            if len(self.read) >= MOST_FILES:
+                break
             found = [(owner, body) for owner, body in functions_of(file) if id(body) in reaching]
             for owner, body in found:
                 if body.parameters:
