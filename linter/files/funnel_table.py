@@ -44,14 +44,15 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'findSchema'),
     'docs': (b'NonVariableTypeMode',),
     'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
+    'cpp': (b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'findSchema'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'findSchema'),
     'docs': (b'NonVariableTypeMode',),
     'python': (b'NonVariableTypeMode',),
 }
@@ -61,7 +62,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 33
+RULES: int = 34
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -87,6 +88,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf302_redundant_guard_in_function_forward.py': (3271, 4195338012),
     'rules/gf303_redundant_guard.py': (3686, 2317233831),
     'rules/gf304_guard_in_function_backward.py': (3741, 2551652449),
+    'rules/gf306_missing_redispatch_guard.py': (4557, 3277093489),
     'rules/gf401_guard_on_async_def.py': (4050, 427838723),
     'rules/gf402_bare_guard_statement.py': (2274, 1577216441),
     'rules/gf403_uncalled_guard.py': (2142, 3730406662),
