@@ -44,17 +44,18 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'findSchema'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'findSchema', b'is_grad_enabled'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode'),
+    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'GradMode::is_enabled', b'is_grad_enabled'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'findSchema'),
+    'cpp': (b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'findSchema', b'is_grad_enabled'),
+    'python': (b'GradMode::is_enabled', b'is_grad_enabled'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'findSchema'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'findSchema', b'is_grad_enabled'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'NonVariableTypeMode',),
+    'python': (b'NonVariableTypeMode', b'GradMode::is_enabled', b'is_grad_enabled'),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
@@ -62,7 +63,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 34
+RULES: int = 35
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -89,6 +90,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf303_redundant_guard.py': (3686, 2317233831),
     'rules/gf304_guard_in_function_backward.py': (3741, 2551652449),
     'rules/gf306_missing_redispatch_guard.py': (4557, 3277093489),
+    'rules/gf307_grad_mode_asked_in_forward.py': (6263, 3724349757),
     'rules/gf401_guard_on_async_def.py': (4050, 427838723),
     'rules/gf402_bare_guard_statement.py': (2274, 1577216441),
     'rules/gf403_uncalled_guard.py': (2142, 3730406662),

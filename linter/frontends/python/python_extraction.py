@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
@@ -75,7 +76,7 @@ def extract_python(
         python=python_facts(module, walk, with_models, sought.training),
     )
     reader = PythonExpressionReader(module, remembers=whole)
-    facts = replace(facts, bodies=_bodies(module, walk, reader, with_bodies))
+    facts = replace(facts, bodies=_bodies(module, walk, reader, with_bodies, sought.texts))
     if whole:
         facts = read_program(facts, module, walk.nodes, reader)
     if legacy:
@@ -96,15 +97,20 @@ def _read(
 
 
 def _bodies(
-    module: Module, walk: ModuleReading, reader: PythonExpressionReader, names: Collection[str]
+    module: Module,
+    walk: ModuleReading,
+    reader: PythonExpressionReader,
+    names: Collection[str],
+    texts: Iterable[bytes],
 ) -> tuple[Body, ...]:
-    """The module's body, if guards stand in it or if it is asked for some of it."""
+    """The module's body, if guards or what rules look for besides stand in it, or if it is asked for some of it."""
     text = module.source.text
-    guards = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
+    places = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
+    places += (match.start() for piece in texts for match in re.finditer(re.escape(piece), text))
     asked = [name for name in names if any(f"{word} {name}".encode() in text for word in ("def", "class"))]
-    if not (guards or asked) or module.source.path.endswith(".pyi"):
+    if not (places or asked) or module.source.path.endswith(".pyi"):
         return ()
-    reach = PythonReach(module, guards, asked)
+    reach = PythonReach(module, places, asked)
     if not reach:
         return ()
     bring_back(text, module.tree, reach.functions())
