@@ -44,18 +44,18 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'findSchema', b'is_grad_enabled'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'GradMode::is_enabled', b'is_grad_enabled'),
+    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'GradMode::is_enabled', b'GradMode::set_enabled', b'is_grad_enabled'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'findSchema', b'is_grad_enabled'),
-    'python': (b'GradMode::is_enabled', b'is_grad_enabled'),
+    'cpp': (b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
+    'python': (b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'is_grad_enabled'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'findSchema', b'is_grad_enabled'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'NonVariableTypeMode', b'GradMode::is_enabled', b'is_grad_enabled'),
+    'python': (b'NonVariableTypeMode', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'is_grad_enabled'),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
@@ -63,7 +63,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 35
+RULES: int = 36
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -98,6 +98,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf405_raw_c_guard.py': (3055, 1625687437),
     'rules/gf406_yield_under_guard.py': (2986, 938480603),
     'rules/gf407_redundant_guard.py': (4963, 706363408),
+    'rules/gf408_grad_mode_not_restored.py': (4207, 2064044166),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
     'rules/gf502_inference_backward.py': (2204, 2836541422),
     'rules/gf503_lazy_cache_under_inference_mode.py': (4304, 4265667719),

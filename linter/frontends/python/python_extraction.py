@@ -73,7 +73,7 @@ def extract_python(
         guard_uses=tuple(use.use for use in walk.uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
-        python=python_facts(module, walk, with_models, sought.training),
+        python=python_facts(module, walk, with_models, sought.training, whole=whole),
     )
     reader = PythonExpressionReader(module, remembers=whole)
     facts = replace(facts, bodies=_bodies(module, walk, reader, with_bodies, sought.texts))
@@ -140,7 +140,12 @@ def is_test(text: bytes) -> bool:
 
 
 def python_facts(
-    module: Module, walk: ModuleReading, with_models: bool = False, with_training: bool = False
+    module: Module,
+    walk: ModuleReading,
+    with_models: bool = False,
+    with_training: bool = False,
+    *,
+    whole: bool = False,
 ) -> PythonFacts:
     inference = with_models or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
     signs, trains = module_signs.training_signs(module) if inference and with_training else ((), False)
@@ -153,5 +158,5 @@ def python_facts(
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),
         imports_end=module_signs.imports_end(module),
-        is_script=bool(walk.uses) and module_signs.is_script(module),
+        is_script=(whole or bool(walk.uses)) and module_signs.is_script(module),
     )
