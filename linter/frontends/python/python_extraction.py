@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -108,6 +108,7 @@ def _bodies(
     places = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
     places += (match.start() for piece in texts for match in re.finditer(re.escape(piece), text))
     asked = [name for name in names if any(f"{word} {name}".encode() in text for word in ("def", "class"))]
+    asked += _defined_again(walk, text)
     if not (places or asked) or module.source.path.endswith(".pyi"):
         return ()
     reach = PythonReach(module, places, asked)
@@ -116,6 +117,13 @@ def _bodies(
     bring_back(text, module.tree, reach.functions())
     functions: dict[ast.stmt, int] = {node: index for index, node in enumerate(walk.nodes)}
     return (BodyReading(module, reader, functions, reach).read(),)
+
+
+def _defined_again(walk: ModuleReading, text: bytes) -> Iterator[str]:
+    """The functions below a guard of whose name the file has another: a method that overrides it."""
+    for name in {use.decorated.name for use in walk.uses if use.decorated is not None}:
+        if text.count(f"def {name}(".encode()) > 1:
+            yield name
 
 
 def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:
