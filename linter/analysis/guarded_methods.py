@@ -8,9 +8,19 @@ from collections.abc import Iterator
 from .. import guards
 from ..facts import Facts, Span
 from ..facts.bodies import Block, Body, BodyKind, Import
-from ..facts.expressions import CallExpression, Expression, NamePath, innermost_object, is_this, last_name, truth_of
+from ..facts.expressions import (
+    CallExpression,
+    Expression,
+    NamePath,
+    innermost_object,
+    is_this,
+    last_name,
+    simple_name,
+    truth_of,
+)
 from ..facts.statement_walk import all_statements, called_in, words_in
 from ..named_tuples import NamedTuple
+from .ops import is_factory_name
 from .project import Project
 
 _GUARDS = frozenset({guards.NO_GRAD, guards.PYTHON_INFERENCE_MODE})
@@ -150,7 +160,7 @@ def _loses_it(method: Body, guarded: set[str]) -> bool:
     calls = list(called_in(method))
     if any(last_name(call.callee) in guarded or last_name(call.callee) == method.name for call in calls):
         return False
-    return any(_computes(call) for call in calls)
+    return any(_computes(call, method) for call in calls)
 
 
 def _are_torchs(block: Block) -> bool:
@@ -163,7 +173,13 @@ def _root(expression: Expression) -> str:
     return first.path[0] if isinstance(first, NamePath) else ""
 
 
-def _computes(call: CallExpression) -> bool:
-    return last_name(call.callee) not in _COMPUTES_NOTHING and (
-        _root(call.callee) == "torch" or is_this(innermost_object(call.callee)) or "." in str(call.callee)
-    )
+def _computes(call: CallExpression, method: Body) -> bool:
+    """Whether a call may compute what autograd records: not one that makes a new tensor, and nothing of Python's."""
+    name, root = last_name(call.callee), _root(call.callee)
+    if name in _COMPUTES_NOTHING or is_factory_name(name):
+        return False
+    return root == "torch" or is_this(innermost_object(call.callee)) or simple_name(call.callee) in _given_to(method)
+
+
+def _given_to(method: Body) -> set[str]:
+    return {one.name for one in method.parameters}

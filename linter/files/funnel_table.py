@@ -63,7 +63,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 38
+RULES: int = 39
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10685, 2828538828),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -101,6 +101,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf408_grad_mode_not_restored.py': (4207, 2064044166),
     'rules/gf409_override_loses_guard.py': (2803, 1445529339),
     'rules/gf410_training_under_guard.py': (4787, 862098564),
+    'rules/gf411_guard_in_scripted_code.py': (3843, 348241276),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
     'rules/gf502_inference_backward.py': (2204, 2836541422),
     'rules/gf503_lazy_cache_under_inference_mode.py': (4304, 4265667719),
