@@ -177,6 +177,7 @@ _READ = re.compile(r"""(?:environ|environment)(?:\.get\(|\[)"([A-Z_]+)"|"(GUARDF
 _BETWEEN_OUR_PROCESSES = {
     "GUARDFIX_GUARD_TABLE",
     "GUARDFIX_MADE_UP_FILES",
+    "GUARDFIX_ONLY_TESTS",
     "GUARDFIX_RECORDED_PROCESS",
     "GUARDFIX_RECORDING_FOLDER",
     "GUARDFIX_OUTPUT",

@@ -123,7 +123,7 @@ def _tell_rest(settled: Settled, written: Collection[str]) -> None:
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
 
-    from ..output.report_summary import is_open
+    from ..output.report_summary import is_for_a_person
 
     report = settled.last
     refused = {one.source.path: one.refused for one in settled.rewrites}
@@ -141,7 +141,7 @@ def _tell_rest(settled: Settled, written: Collection[str]) -> None:
             words = "needs --unsafe" if why is Why.UNSAFE else why
             place = f"{printable(finding.path)}:{start.row}:{start.column}"
             kinds.setdefault(f"{finding.code} {words}: {message}", []).append(place)
-            undecided += why is Why.NO_FIX and is_open(finding)
+            undecided += why is Why.NO_FIX and is_for_a_person(finding)
     for kind, (first, *others) in kinds.items():
         write_note(f"{first}: {kind}{_also(others)}")
     if undecided:

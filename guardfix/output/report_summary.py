@@ -48,12 +48,12 @@ def summary(report: FixableReport, width: int | None = None, paths: Sequence[str
 def _deciding(report: FixableReport) -> str:
     """The command for findings without a fix that can be applied."""
     left = [f for f in report.findings if f.fix is None or f.fix.applicability is Applicability.DISPLAY]
-    if any(is_open(finding) for finding in left):
+    if any(is_for_a_person(finding) for finding in left):
         return "`guardfix migrate --interactive`"
     return f"`guardfix explain {left[0].code}`"
 
 
-def is_open(finding: FixableFinding) -> bool:
+def is_for_a_person(finding: FixableFinding) -> bool:
     """Whether a person can say what the old guard is for, so that there is a fix."""
     return finding.decision is not None and finding.use is not None and finding.use.guard == LEGACY
 

@@ -238,7 +238,7 @@ _MESSAGES = (
             ),
             Cure("compute a new tensor: `y = w + 1`", "a copy; `y` is part of the graph, `w` keeps its value"),
         ),
-        (),
+        ("GF509",),
     ),
     KnownMessage(
         "view-written",
@@ -264,6 +264,7 @@ _MESSAGES = (
             Cure("make the view and the change in the same block", "none: it says whether the change is recorded"),
             Cure("change a clone of the view", "a copy; the base isn't changed"),
         ),
+        ("GF509",),
         blames="any",
     ),
     KnownMessage(

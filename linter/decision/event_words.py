@@ -36,6 +36,16 @@ def gradient_message(event: Event, facts: Facts) -> str:
     return f"{subject}{guard}: {event.what}{presumption(event)}"
 
 
+def recorded_write_message(event: Event, facts: Facts) -> str:
+    """What is written where autograd records, and what PyTorch says to that."""
+    if event.kind is EventKind.LEAF_WRITTEN:
+        what = "a leaf that requires grad"
+    else:
+        what = f"a view, made under the guard of {_where(event, facts)}" if event.guard is not None else "a view"
+    subject = f"`{event.variable}`" if event.variable else "this"
+    return f"{subject} is {what}: {event.what}, where autograd records{_raises(event)}{presumption(event)}"
+
+
 def _where(event: Event, facts: Facts) -> str:
     assert event.guard is not None
     if event.guard.path != facts.path:

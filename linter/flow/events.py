@@ -21,6 +21,7 @@ class EventKind(StrEnum):
     CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"
     LEAF_WRITTEN = "a leaf that requires grad is written where writes are recorded"
+    VIEW_WRITTEN = "a view that was made unrecorded is written where writes are recorded"
 
 
 MESSAGES = {
@@ -29,6 +30,7 @@ MESSAGES = {
     EventKind.INFERENCE_REQUIRES_GRAD: "inference-tensor-requires-grad",
     EventKind.NOT_RECORDED: "nothing-recorded",
     EventKind.LEAF_WRITTEN: "leaf-written",
+    EventKind.VIEW_WRITTEN: "view-written",
 }
 """The rows of `pytorch_messages.message_table` with what PyTorch says where it raises."""
 

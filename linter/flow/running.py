@@ -64,7 +64,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
     waiting: list[tuple[Body | None, Body]] = []
     for file in program.files:
-        functions = [(owner, body, words_in(body)) for owner, body in functions_of(file)]
+        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
             for word in words:
                 naming[word].append((owner, body))
@@ -85,7 +85,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
         owner, body = waiting.pop()
         if id(body) not in found:
             found.add(id(body))
-            waiting += naming.pop(_name_of(owner, body), ())
+            for name in _names_of(owner, body):
+                waiting += naming.pop(name, ())
     return found
 
 
@@ -163,10 +164,10 @@ def _found(
     return closure
 
 
-def _name_of(owner: Body | None, body: Body) -> str:
-    """By what others reach a function: its name, or that of the class that it makes or runs."""
+def _names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
+    """By what others reach a function: its name, and that of the class that it makes or runs."""
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
-    return owner.name if called and owner is not None else body.name
+    return (owner.name, body.name) if called and owner is not None else (body.name,)
 
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:

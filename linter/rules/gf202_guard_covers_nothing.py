@@ -26,7 +26,7 @@ Use instead: a guard at the top of every function that runs the model:
       return module_.forward({image}).toTensor();
     }
 
-Fix: unsafe, for a guard that is alone in a branch: the branch's condition switches a guard for the rest of the scope
+Fix: unsafe. A guard that is alone in a branch becomes one that the condition switches, for the rest of the scope
 (`torch::AutoGradMode no_grad(!inference);`, `c10::InferenceMode guard(inference);`). Elsewhere there is none: the guard
 belongs in another function.
 
