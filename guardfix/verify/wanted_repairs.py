@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from guardfix.linter.findings import Finding
-from guardfix.linter.flow.events import PYTORCH_SAYS
+from guardfix.linter.flow.events import MESSAGES, pytorch_says
 from guardfix.linter.guards import CPP, PYTHON, Effect
 from guardfix.linter.rule import UnknownRule, find_rules
 
@@ -176,11 +176,9 @@ def _same_values(before: TracedEvent, after: TracedEvent) -> bool:
     )
 
 
-_PYTORCHS = tuple(PYTORCH_SAYS.values())
-
-
 def _is_about_modes(raised: TracedEvent) -> bool:
-    return any(words in raised["message"] for words in _PYTORCHS)
+    said = (pytorch_says(kind) for kind in MESSAGES)
+    return any(words in raised["message"] for words in said if words is not None)
 
 
 _NAME = re.compile(r"(\w+)(?:\(.*\))?$")

@@ -94,10 +94,9 @@ def cpp_named(machine: Interpreter, path: NamePath, state: State, place: Place) 
             method = classes.method_of(machine, thing.cls, name)
             if method is not None:
                 return closures.changed(method, receiver=self_[1])
-    functions = [(file, body) for file, body in machine.program.functions(parts)]
-    here = [(file, body) for file, body in functions if file is place.file] or functions
-    if len(here) == 1:
-        return Closure(here[0][1], here[0][0], None)
+    functions = machine.program.functions(parts, place.file)
+    if len(functions) == 1:
+        return Closure(functions[0][1], functions[0][0], None)
     cls = classes.class_named(machine, parts, place)
     if cls is not None:
         return cls
@@ -182,7 +181,7 @@ def construct_cpp(
     inside = Place(cls.program, cls.body, state.enter_frame([("<self>", ref)]), place.span, place.calls)
     constructors = [
         (file, body)
-        for file, body in machine.program.functions((cls.body.name, cls.body.name))
+        for file, body in machine.program.functions((cls.body.name, cls.body.name), cls.program)
         if len(body.parameters) >= len(values) >= sum(parameter.default is None for parameter in body.parameters)
     ]
     going = [state]

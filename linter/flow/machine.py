@@ -37,7 +37,6 @@ from ..facts.expressions import (
     KeywordArgument,
     LambdaExpression,
     LiteralExpression,
-    LiteralKind,
     MemberAccess,
     NamePath,
     NewExpression,
@@ -47,7 +46,8 @@ from ..facts.expressions import (
     simple_name,
     words_of,
 )
-from . import calling, cpp_values, entered_blocks, guards_entered, threads, torch_calls
+from . import calling, cpp_values, entered_blocks, guards_entered, torch_calls
+from .defined_modules import DefinedModules, literal_of
 from .events import Event, EventKind
 from .paths import Keywords, PathOutcome, Place, Results
 from .program import File, ProjectCode
@@ -64,7 +64,6 @@ from .values import (
     Items,
     Method,
     Modes,
-    Name,
     Opaque,
     Plain,
     Recorded,
@@ -104,7 +103,7 @@ class Machine:
         """For each class (its body's id), the attributes that a condition fills under inference mode."""
         self.exhausted = 0
         """Roots whose budget ended."""
-        self._defined: dict[File, State] = {}
+        self.modules = DefinedModules(self)
         self.receivers: dict[int, tuple[State, Ref]] = {}
         """For each class (its body's id), an object of it as `__init__` leaves it."""
         self.most_states = MOST_STATES
@@ -161,15 +160,15 @@ class Machine:
     def run_module(self, file: File) -> None:
         if file.module is None:
             return
-        state = State()
+        state = self.modules.state()
         frame = state.enter_frame()
         place = Place(file, file.module, frame, file.module.span)
         state.names(frame)["<module>"] = Const(file.path)
-        self._run_root(lambda: self.run(file.module.statements, state, place) if file.module else None)
+        self.run_root(lambda: self.run(file.module.statements, state, place) if file.module else None)
 
     def run_function(self, file: File, closure: Callable[[State], Closure | None]) -> None:
         """Run a function as its callers may: with arguments of which nothing is known."""
-        state = self.state_in(file) if file.language == "python" else State()
+        state = self.modules.state() if file.language == "python" else State()
 
         def run() -> None:
             found = closure(state)
@@ -177,13 +176,13 @@ class Machine:
             if found is not None:
                 calling.call_root(self, found, state, file)
 
-        self._run_root(run)
+        self.run_root(run)
 
     def begin(self) -> None:
         """Begin a budget anew."""
         self._steps = STEP_BUDGET
 
-    def _run_root(self, run: Callable[[], object]) -> None:
+    def run_root(self, run: Callable[[], object]) -> None:
         self.begin()
         try:
             run()
@@ -535,69 +534,7 @@ class Machine:
         state.names(place.frame)[statement.name] = self.imported(statement.dotted, state, place.file)
 
     def imported(self, dotted: str, state: State, file: File) -> Value:
-        """What an import gives: a definition of the project, or a name."""
-        if not dotted.startswith("torch"):
-            module = self.program.module(dotted, file)
-            if module is not None and module.module is not None:
-                return Name(tuple(dotted.split(".")))
-            holder, _, name = dotted.rpartition(".")
-            if holder and not holder.strip("."):
-                holder += "."
-            module = self.program.module(holder or ".", file) if holder or dotted.startswith(".") else None
-            if module is not None and module is not file and module.module is not None:
-                found = state.frames[self.module_frame(module, state)].get(name)
-                if found is not None:
-                    return found
-        return Name(tuple(part for part in dotted.split(".") if part) or ("",))
-
-    def state_in(self, file: File) -> State:
-        """A state in which a module is defined and nothing of it has run."""
-        known = self._defined.get(file)
-        if known is None:
-            state = State()
-            self._run_root(lambda: self.module_frame(file, state))
-            known = self._defined[file] = state.over()
-        return known.fork()
-
-    def module_frame(self, file: File, state: State) -> int:
-        """The frame of another module: what it defines, with nothing run."""
-        marker = -(1 + file.number)
-        if marker in state.frames:
-            return marker
-        frame = state.frames[marker] = {}
-        assert file.module is not None
-        place = Place(file, file.module, marker, file.module.span)
-        for statement in file.module.statements:
-            here = place.at(statement.span)
-            if isinstance(statement, Import):
-                self._import(statement, state, here)
-            elif isinstance(statement, Define):
-                body = file.module.inner[statement.body]
-                made = calling.made(self, body, state, here)
-                if made:
-                    frame[body.name] = made[0][1]
-            elif isinstance(statement, Assign):
-                for target in statement.targets:
-                    name = simple_name(target)
-                    if name:
-                        frame[name] = self._module_value(statement.value, name, state, here)
-        return marker
-
-    def _module_value(self, expression: Expression | None, name: str, state: State, place: Place) -> Value:
-        """What a module gives a name, as far as later code can't have changed it: literals, and torch's tensors."""
-        literal = _literal(expression)
-        if literal is not None:
-            return literal
-        if threads.makes_pool(expression):
-            return self.evaluate(expression, state, place)[0][1]
-        if isinstance(expression, CallExpression) and isinstance(expression.callee, NamePath):
-            path = expression.callee.parts
-            if path[0] == "torch" and len(path) > 1 and all(_is_constant(given) for given in expression.arguments):
-                for _, value in self.evaluate(expression, state, place)[:1]:
-                    weaken(value, state)
-                    self.name_thing(value, NamePath((name,), separator="."), state)
-                    return value
-        return state.opaque(name)
+        return self.modules.imported(dotted, state, file)
 
     # -- assignments
 
@@ -713,7 +650,7 @@ class Machine:
             case NamePath():
                 return [(state, calling.value_named(self, expression, state, place))]
             case LiteralExpression():
-                value = _literal(expression)
+                value = literal_of(expression)
                 return [(state, value if value is not None else state.plain())]
             case MemberAccess():
                 found: Results = []
@@ -863,10 +800,7 @@ class Machine:
 def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> None:
     """What only one side of is left, since the other has raised, is no choice: the program says that it must be so."""
     alive = [outcome.state for outcome in outcomes if outcome.kind != "raise"]
-    made = frozenset().union(*(state.choices for state in alive)) - begun if alive else frozenset()
-    decided = frozenset(choice for choice in made if (choice[0], not choice[1]) not in made)  # type: ignore[index]
-    undecided = frozenset(choice for choice in decided if any(choice not in state.choices for state in alive))
-    decided -= undecided
+    decided = frozenset.intersection(*(state.choices for state in alive)) - begun if alive else frozenset()
     if decided:
         for state in alive:
             state.choices -= decided
@@ -885,45 +819,6 @@ _ANY_ERROR = frozenset(
 def _catches_torch(handler: Handler) -> bool:
     """Whether a handler takes what PyTorch raises."""
     return handler.caught is None or not _ANY_ERROR.isdisjoint(words_of(handler.caught))
-
-
-def weaken(value: Value, state: State) -> None:
-    """Forget of a thing what others may have changed since: whether it requires grad."""
-    thing = state.thing(value)
-    if isinstance(thing, Tensor) and isinstance(value, Ref):
-        grad = frozenset((value.number,)) if thing.grad else thing.grad
-        state.change(value, grad=grad, leaf=None if grad else thing.leaf)
-    elif isinstance(thing, Instance):
-        for inner in thing.attributes.values():
-            weaken(inner, state)
-
-
-def _is_constant(expression: Expression) -> bool:
-    if isinstance(expression, KeywordArgument):
-        return _is_constant(expression.value)
-    if isinstance(expression, Bracketed):
-        return all(map(_is_constant, expression.items))
-    if isinstance(expression, Operation):
-        return all(map(_is_constant, expression.operands))
-    return isinstance(expression, LiteralExpression) or (
-        isinstance(expression, NamePath) and expression.parts[0] == "torch"
-    )
-
-
-def _literal(expression: Expression | None) -> Const | None:
-    """What a literal stands for."""
-    if not isinstance(expression, LiteralExpression):
-        return None
-    if expression.kind is LiteralKind.NONE:
-        return NONE
-    if expression.kind is LiteralKind.BOOL:
-        return Const(expression.truth)
-    if expression.kind is LiteralKind.NUMBER:
-        try:
-            return Const(float(expression.text.rstrip("fFlLuU").replace("'", "").replace("_", "")))
-        except ValueError:
-            return None
-    return Const(expression.text.strip("\"'"))
 
 
 def variable_name(expression: Expression | None) -> str:

@@ -100,6 +100,9 @@ class Interpreter(Protocol):
     def imported(self, dotted: str, state: State, file: File) -> Value:
         """What an import gives: a definition of the project, or a name."""
 
+    def run_root(self, run: Callable[[], object]) -> None:
+        """Run something with a budget; what it has done when that ends stays."""
+
     def report(
         self,
         kind: EventKind,

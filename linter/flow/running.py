@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
@@ -36,23 +37,40 @@ def run_flow(
         for owner, body in functions_of(file):
             if id(body) not in reach:
                 continue
-            machine.run_function(file, _found(machine, file, owner, body))
+            run_function_of(machine, file, owner, body)
     for file in machine.program.files:
         for owner, body in functions_of(file):
             if owner is not None and id(owner) in machine.fills:
-                machine.run_function(file, _found(machine, file, owner, body, machine.fills[id(owner)]))
+                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
     return machine
 
 
-def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
-    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
-    words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
-    found: set[int] = set()
-    names: set[str] = set()
+def run_function_of(
+    machine: Machine,
+    file: File,
+    owner: Body | None,
+    body: Body,
+    filled: Mapping[str, Tensor] = MappingProxyType({}),
+) -> None:
+    """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
+    machine.run_function(file, _found(machine, file, owner, body, filled))
+
+
+def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
+    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one.
+
+    Guards that only switch recording off count where the file asks for gradients or starts threads, or with `every`.
+    """
+    naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
+    waiting: list[tuple[Body | None, Body]] = []
     for file in program.files:
+        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
+        for owner, body, words in functions:
+            for word in words:
+                naming[word].append((owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
-        said = set().union(*(words_of_bodies[id(body)] for _, body in functions_of(file)), _words_of_module(file))
-        tells = not _ASKING.isdisjoint(said)
+        said = _words_of_module(file).union(*(words for _, _, words in functions))
+        tells = every or not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -61,19 +79,14 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
             ],
             lambda use: use.type_span,
         )
-        for owner, body in functions_of(file):
-            if spans.first(body.span) is not None:
-                found.add(id(body))
-                names |= _names_of(owner, body)
-    growing = True
-    while growing:
-        growing = False
-        for file in program.files:
-            for owner, body in functions_of(file):
-                if id(body) not in found and not names.isdisjoint(words_of_bodies[id(body)]):
-                    found.add(id(body))
-                    names |= _names_of(owner, body)
-                    growing = True
+        waiting += [(owner, body) for owner, body, _ in functions if spans.first(body.span) is not None]
+    found: set[int] = set()
+    while waiting:
+        owner, body = waiting.pop()
+        if id(body) not in found:
+            found.add(id(body))
+            for name in _names_of(owner, body):
+                waiting += naming.pop(name, ())
     return found
 
 
@@ -113,7 +126,7 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Tensor] = MappingProxyType({}),
+    filled: Mapping[str, Tensor],
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
@@ -126,7 +139,7 @@ def _found(
             if cls is None or body.is_static:
                 return Closure(body, file, None)
             return Closure(body, file, None, classes.instance_of(machine, cls, state, complete=False), cls)
-        frame = machine.module_frame(file, state)
+        frame = machine.modules.frame(file)
         if owner is None:
             value = state.frames[frame].get(body.name)
             return value if isinstance(value, Closure) else None
@@ -151,10 +164,10 @@ def _found(
     return closure
 
 
-def _names_of(owner: Body | None, body: Body) -> set[str]:
+def _names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
     """By what others reach a function: its name, and that of the class that it makes or runs."""
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
-    return {owner.name} if called and owner is not None else {body.name}
+    return (owner.name, body.name) if called and owner is not None else (body.name,)
 
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:
@@ -172,7 +185,7 @@ def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, bod
 
 
 def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Closure) -> tuple[State, Ref]:
-    state = machine.state_in(file)
+    state = machine.modules.state()
     ref = classes.instance_of(machine, cls, state, complete=False)
     place = Place(file, cls.body, cls.frame or 0, cls.body.header)
     arguments = tuple(

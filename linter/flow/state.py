@@ -106,8 +106,8 @@ class State:
     def over(self) -> State:
         """A state that begins as this one is, which must stay so from now on."""
         other = self.fork()
-        other.frames = SharedTable({}, {**self.frames.base, **self.frames})
-        other.heap = SharedTable({}, {**self.heap.base, **self.heap})
+        other.frames = SharedTable({}, self.frames)
+        other.heap = SharedTable({}, self.heap)
         return other
 
     # -- things
