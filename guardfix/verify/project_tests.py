@@ -84,7 +84,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
         for index, name in enumerate(("before", "after")):
             texts = dict(migration.texts) if index else {}
             tree.write(texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {}))
-            built = _BuiltCopy(copy, scratch / name, settings, migration.highest_site)
+            built = BuiltCopy(copy, scratch / name, settings, migration.highest_site)
             if extras:
                 built.install(extras)
             made = built.test()
@@ -95,7 +95,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
             if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
                 counted = False  # a counter does not compile there
                 tree.write({path: path.read_bytes() for path in migration.counted} | texts)
-                built = _BuiltCopy(copy, scratch / f"{name} uncounted", settings)
+                built = BuiltCopy(copy, scratch / f"{name} uncounted", settings)
                 made = built.test()
             rounds.append(made)
         before, after = rounds
@@ -113,7 +113,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
     return ProjectTests(before, after, tests, sites, migration)
 
 
-def _repeated(tests: tuple[ComparedTest, ...], built: _BuiltCopy) -> tuple[ComparedTest, ...]:
+def _repeated(tests: tuple[ComparedTest, ...], built: BuiltCopy) -> tuple[ComparedTest, ...]:
     """The tests, with another run of those that differ: alone first, then, where that is not the same, with all others.
 
     A test that is not the same twice shows nothing about a migration.
@@ -128,7 +128,7 @@ def _repeated(tests: tuple[ComparedTest, ...], built: _BuiltCopy) -> tuple[Compa
     return tests
 
 
-class _BuiltCopy:
+class BuiltCopy:
     """A copy of a project, built on the shim, whose tests can be run."""
 
     def __init__(self, copy: Path, folder: Path, settings: TestSettings, guards: int = 0) -> None:
