@@ -64,11 +64,11 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 36
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (10685, 2828538828),
+    'guards.py': (10256, 1538539117),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
-    'frontends/python/python_frontend.py': (2468, 2109630966),
+    'frontends/python/python_frontend.py': (2383, 3036468470),
     'rules/gf001_unreadable_file.py': (2487, 1549600407),
     'rules/gf002_unused_suppression.py': (1799, 2100902538),
     'rules/gf101_legacy_guard.py': (6181, 3969593064),
@@ -88,7 +88,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf301_kernel_guard_in_user_code.py': (6899, 504505272),
     'rules/gf302_redundant_guard_in_function_forward.py': (3295, 1409040566),
     'rules/gf303_redundant_guard.py': (3710, 579249291),
-    'rules/gf304_guard_in_function_backward.py': (3741, 2551652449),
+    'rules/gf304_guard_in_function_backward.py': (4444, 2631763718),
     'rules/gf401_guard_on_async_def.py': (4050, 427838723),
     'rules/gf402_bare_guard_statement.py': (2274, 1577216441),
     'rules/gf403_uncalled_guard.py': (2142, 3730406662),
@@ -98,8 +98,8 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf407_redundant_guard.py': (4987, 2823241858),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
     'rules/gf502_inference_backward.py': (2204, 2836541422),
-    'rules/gf503_lazy_cache_under_inference_mode.py': (4304, 4265667719),
-    'rules/gf504_inference_mode_in_training.py': (4171, 1565601703),
+    'rules/gf503_lazy_cache_under_inference_mode.py': (2965, 101069055),
+    'rules/gf504_inference_mode_in_training.py': (3999, 2788961357),
     'rules/gf505_legacy_decorator_call.py': (2026, 1699565329),
     'rules/gf506_inference_escape.py': (2719, 2145790722),
     'rules/gf507_inference_backward.py': (2245, 3879297550),
