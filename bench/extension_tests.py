@@ -25,7 +25,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from guardfix.verify.project_tests import Round, TestSettings, build_and_test
+from guardfix.verify.compared_tests import Round
+from guardfix.verify.project_tests import BuiltCopy, TestSettings
 from guardfix.verify.tree_copies import TREE, TreeCopy
 
 TARGET = 0.8
@@ -306,7 +307,7 @@ def run_on_shim(project: Project, root: Path) -> Round:
         project.prepare(copy)
         build = f"sh -c 'cd {project.built_in} && python setup.py build_ext --inplace'" if project.built_in else None
         command = f"python -m pytest -q -p no:cacheprovider {project.tests}"
-        return build_and_test(copy, Path(folder) / "run", TestSettings(command, build, seconds=3000))
+        return BuiltCopy(copy, Path(folder) / "run", TestSettings(command, build, seconds=3000)).test()
 
 
 def short(name: str) -> str:

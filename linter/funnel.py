@@ -59,14 +59,25 @@ def funnel_of(rules: Sequence[Rule], *, on_request: bool = False, extended: Sequ
         every = [*all_rules(), *(extended or ())]
         read = {language: sought_by(every, frontends()[language]) for language in dict.fromkeys(suffixes.values())}
     asked = {language for rule in rules if rule.asks_training for language in rule.languages}
+    wide = [rule for rule in rules if rule.looks_wider]
     return Funnel(
         suffixes,
         {
-            language: sought._replace(needles=needles_of(rules, language), training=language in asked)
+            language: sought._replace(
+                needles=needles_of(rules, language),
+                always=_with_shapes(sought.always, wide, language),
+                training=language in asked,
+            )
             for language, sought in read.items()
         },
-        is_recorded and not asked,
+        is_recorded and not asked and not wide,
     )
+
+
+def _with_shapes(always: tuple[bytes, ...], wide: Sequence[Rule], language: str) -> tuple[bytes, ...]:
+    """What matters in whatever shape it stands, with the guards of rules that were chosen and aren't on by default."""
+    mine = [rule for rule in wide if language in rule.languages]
+    return shortened((*always, *_guard_texts(mine, frontends()[language]))) if mine else always
 
 
 def suffixes_of(chosen: Iterable[Frontend]) -> dict[str, str]:
@@ -84,7 +95,7 @@ def needles_of(rules: Iterable[Rule], language: str) -> tuple[bytes, ...]:
 def sought_by(rules: Iterable[Rule], frontend: Frontend) -> Sought:
     """What these rules look for in the front end's files."""
     mine = [rule for rule in rules if frontend.name in rule.languages]
-    of_any_shape = [rule for rule in mine if not rule.odd_uses_only]
+    of_any_shape = [rule for rule in mine if not (rule.odd_uses_only or rule.looks_wider)]
     always = shortened((*_guard_texts(of_any_shape, frontend), *_texts(mine)))
     return Sought(
         needles=needles_of((rule for rule in mine if rule.default), frontend.name),

@@ -7,8 +7,9 @@ functions that run models: those callers may train the same model. The abstract 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from . import guards
 from .analysis.project import Project
@@ -92,3 +93,15 @@ class ModelFollowing:
                 folders.add(folder.rstrip(os.sep) + os.sep)
         starts = tuple(folders)
         return [path for place, path in self._by_place.items() if place.startswith(starts) and path not in self.read]
+
+
+def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]]) -> list[str]:
+    """The paths of those files that call a function of one of these names, which few others do."""
+    if not words:
+        return []
+    called = re.compile(rb"(?<!def )\b(" + b"|".join(words) + rb")\s*\(")
+    names_in = {path: {*called.findall(text)} for path, text in texts}
+    counts = Counter(name for found in names_in.values() for name in found)
+    # A name that is called in many files stands for many functions.
+    found = [path for path, names in names_in.items() if any(counts[name] <= MOST_CALLING for name in names)]
+    return sorted(found)[:MOST_FILES]

@@ -457,19 +457,12 @@ class ProjectReader(Struct, dict=True):
 
     def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str) -> list[str]:
         """The paths of those files in which one of the names is called."""
-        from .model_following import MOST_CALLING, MOST_FILES
+        from .model_following import calling_files
 
         words = [name.encode() for name in sorted(names)]
-        if not words or not among:
-            return []
-        hits = self._hits_of(words, among, language)
-        called = re.compile(rb"(?<!def )\b(" + b"|".join(words) + rb")\s*\(")
+        hits = self._hits_of(words, among, language) if words and among else []
         sources = ((path, self.workspace.read_or_none(path)) for _, path, why in hits if not why)
-        names_in = {path: {*called.findall(source.text)} for path, source in sources if source is not None}
-        counts = Counter(name for found in names_in.values() for name in found)
-        # A name that is called in many files stands for many functions.
-        found = [path for path, names in names_in.items() if any(counts[name] <= MOST_CALLING for name in names)]
-        return sorted(found)[:MOST_FILES]
+        return calling_files(words, ((path, source.text) for path, source in sources if source is not None))
 
     def _files_that_name(
         self,

@@ -93,6 +93,11 @@ class Rule(Struct):
             raise ValueError(f"{self.code} looks at no guards and says nothing else that it looks at: give `needles`")
 
     @property
+    def looks_wider(self) -> bool:
+        """Whether files are parsed for it, where it is chosen, that no rule has a word about by default."""
+        return not self.default and not self.odd_uses_only and self.guards is not no_guards
+
+    @property
     def documentation(self) -> str:
         """What `guardfix explain` prints."""
         import inspect  # takes several milliseconds

@@ -58,8 +58,15 @@ def list_missing(run: CommandRun, arguments: dict[str, Any]) -> int:
         output.write(f"{file.path} does not compile: {file.error}")
     if not run.quiet:
         lacking, all_files = sum(bool(file.names) for file in files), count_of(len(files), "file")
+        failed = f"{count_of(len(refused), 'file')} can't be checked, as {'it' if len(refused) == 1 else 'they'} "
+        failed += f"{'does' if len(refused) == 1 else 'do'} not compile"
         if names:
-            click.echo(f"{count_of(len(names), 'name')} missing, in {lacking} of {all_files} with torch.", err=True)
+            also = f"; {failed}" if refused else ""
+            click.echo(
+                f"{count_of(len(names), 'name')} missing, in {lacking} of {all_files} with torch{also}.", err=True
+            )
+        elif refused:
+            click.echo(f"No name is known to be missing; of {all_files} with torch, {failed}.", err=True)
         else:
             click.echo(f"Nothing is missing: {all_files} with torch checked.", err=True)
     return 1 if names or refused else 0

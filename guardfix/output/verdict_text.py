@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import click
 
+from guardfix.pytorch_messages.message_lookup import message_in
+from guardfix.pytorch_messages.message_table import brief_wording
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 
 from ..verify.guard_outcomes import GuardReach
@@ -49,9 +51,18 @@ def result_reasons(result: Result) -> list[str]:
     if result.after is not None:
         found += _unsafe(result)
     found += _left(result)
+    found += _explained(found)
     if result.left_out:
         found.append(f"Left out of the copy of its directory: {result.left_out}, which are too many, or too large.")
     return found
+
+
+def _explained(lines: list[str]) -> Iterator[str]:
+    """Where what PyTorch says in the lines is explained."""
+    row = message_in("\n".join(lines))
+    if row is not None:
+        rules = f" ({', '.join(row.rules)})" if row.rules else ""
+        yield f'What PyTorch says, and what cures it{rules}: `guardfix explain "{brief_wording(row.key)}"`.'
 
 
 def _guards(result: Result) -> Iterator[str]:

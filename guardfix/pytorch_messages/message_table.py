@@ -170,6 +170,10 @@ _MESSAGES = (
                 "enable_grad",
             ),
             Cure(
+                "where nothing is to be learned, as in validation, don't call it: `if torch.is_grad_enabled():`",
+                "none",
+            ),
+            Cure(
                 "if no guard is on the way: give the inputs or parameters `requires_grad=True`, and look for "
                 "`.detach()`, `.data` and a `torch.tensor(loss)` that copies the value",
                 "none",

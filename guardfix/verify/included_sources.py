@@ -92,8 +92,11 @@ class ProjectFiles:
         """By their names without suffixes."""
         return self._files[1]
 
-    def included_by(self, main: Path) -> Included:
-        """What a main includes, and what that includes, as far as it is the project's."""
+    def included_by(self, main: Path, *, with_sources: bool = True) -> Included:
+        """What a main includes, and what that includes, as far as it is the project's.
+
+        Without sources, what the headers alone include.
+        """
         folders: dict[Path, None] = {}
         units: dict[Path, None] = {}
         others: dict[str, None] = {}
@@ -111,8 +114,9 @@ class ProjectFiles:
                 folder = header.parents[len(Path(name).parts) - 1]
                 if ".." not in Path(name).parts and folder != file.parent:
                     folders[folder] = None
-                self._take(self._sources_of(header), units, waiting, seen)
-            if file.suffix in _SOURCES:
+                if with_sources:
+                    self._take(self._sources_of(header), units, waiting, seen)
+            if with_sources and file.suffix in _SOURCES:
                 self._take(self._defining(file), units, waiting, seen)
         include = tuple(folders)
         return Included(include, tuple(SourceUnit(path, include, on_demand=True) for path in units), tuple(others))

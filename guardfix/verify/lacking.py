@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import PackageNotFoundError, requires
 
 from guardfix.runtime_shim.core.supported_names import may_be_pytorchs
 from guardfix.runtime_shim.cpp.compiler_diagnostics import is_of_torch, undefined_symbol
@@ -18,7 +19,7 @@ _OF_PYTHON = (
     re.compile(rf"No module named '{_SHIM}(?P<inside>(?:\.\w+)*)\.(?P<name>\w+)'"),
 )
 _MODULE = re.compile(r"No module named '(\w+)(?:\.[\w.]+)?'")
-_EXTRA = re.compile(r"only where (?P<package>\w+) is installed: (?P<command>pip install '[^']+')")
+_EXTRA = re.compile(r"only where (?P<package>\w+) is installed: (?P<command>pip install 'guardfix\[(?P<extra>\w+)\]')")
 
 
 def missing_of_torch(message: str) -> str | None:
@@ -33,6 +34,19 @@ def missing_of_torch(message: str) -> str | None:
             return dotted if may_be_pytorchs(dotted) else None
     symbol = undefined_symbol(message)
     return symbol if symbol is not None and is_of_torch(symbol) else None
+
+
+def needed_extras(message: str) -> list[str]:
+    """The requirements of the extra of guardfix that an error asks for, as installers take them."""
+    found = _EXTRA.search(message)
+    if found is None:
+        return []
+    marker = re.compile(rf"""extra == ["']{found["extra"]}["']""")
+    try:
+        named = requires("guardfix") or []
+    except PackageNotFoundError:
+        return []
+    return [one.partition(";")[0].strip() for one in named if marker.search(one)]
 
 
 def missing_package(message: str) -> tuple[str, str] | None:

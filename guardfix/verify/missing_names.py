@@ -20,11 +20,12 @@ from guardfix.runtime_shim.cpp.program_errors import CompileError, ProgramError
 from guardfix.runtime_shim.cpp.toolchain import Toolchain, find_toolchain
 from guardfix.runtime_shim.extension.extension_flags import extension_defines, extension_include_folders
 
+from .included_sources import ProjectFiles, project_above
 from .project_builds import Build
 from .verdicts import VerificationFailed
 
 _SHIM = "guardfix.runtime_shim"
-_OF_TORCH = ("torch", "ATen", "c10")
+_OF_TORCH = ("torch/", "ATen/", "c10/")
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,11 @@ class CheckedFile:
 def check_files(paths: Sequence[str], builds: Mapping[Path, Build], options: CompilerOptions) -> list[CheckedFile]:
     """What each C++ and Python file that uses torch lacks, in the order of `paths`; other files are passed over.
 
+    A C++ file uses torch if it includes a header of PyTorch's, or one of the project that does.
     Raises `VerificationFailed` when there is a C++ file and no compiler.
     """
     toolchain: Toolchain | None = None
+    projects: dict[Path, ProjectFiles] = {}
     jobs: list[tuple[str, str, Build | None]] = []
     for path in paths:
         source = DISK.read_or_none(path)
@@ -50,8 +53,13 @@ def check_files(paths: Sequence[str], builds: Mapping[Path, Build], options: Com
         if path.endswith(".py"):
             if "torch" in text:
                 jobs.append((path, text, None))
-        elif any(f"#include {mark}{name}/" in text for mark in '<"' for name in _OF_TORCH):
-            jobs.append((path, text, builds.get(Path(path).resolve(), Build())))
+            continue
+        file = Path(path).resolve()
+        root = project_above(file)
+        project = projects.setdefault(root, ProjectFiles(root, lambda _: False))
+        included = project.included_by(file, with_sources=False)
+        if any(name.startswith(_OF_TORCH) for name in included.others):
+            jobs.append((path, text, builds.get(file, Build(include=included.folders))))
             if toolchain is None:
                 try:
                     toolchain = find_toolchain(options.compiler)

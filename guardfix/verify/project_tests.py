@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -19,6 +20,8 @@ from typing import Any
 from guardfix.module_command import module_command
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.torch_distribution import (
+    KEEP_BUILDING,
+    NOT_BUILT,
     installation_variables,
     version_for,
     write_torch_distribution,
@@ -28,6 +31,7 @@ from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, 
 from guardfix.runtime_shim.recording.run_specification import read_events
 
 from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of
+from .lacking import needed_extras
 from .program_migration import Migration
 from .program_runs import OUTPUT_LIMIT, comparable, environment
 from .scratch import scratch_folder
@@ -75,16 +79,23 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
         tree = TreeCopy(root, copy, TREE)
         tree.restore({})
         rounds = []
+        extras: list[str] = []
         counted = bool(migration.sites)
         for index, name in enumerate(("before", "after")):
             texts = dict(migration.texts) if index else {}
             tree.write(texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {}))
-            built = _BuiltCopy(copy, scratch / name, settings, migration.highest_site)
+            built = BuiltCopy(copy, scratch / name, settings, migration.highest_site)
+            if extras:
+                built.install(extras)
             made = built.test()
+            if not index:
+                # What the tests need of guardfix's extras is installed for them, and they run again.
+                extras = sorted({one for run in made.tests.values() for one in needed_extras(run.message)})
+                made = built.test() if extras and built.install(extras) else made
             if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
                 counted = False  # a counter does not compile there
                 tree.write({path: path.read_bytes() for path in migration.counted} | texts)
-                built = _BuiltCopy(copy, scratch / f"{name} uncounted", settings)
+                built = BuiltCopy(copy, scratch / f"{name} uncounted", settings)
                 made = built.test()
             rounds.append(made)
         before, after = rounds
@@ -102,7 +113,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
     return ProjectTests(before, after, tests, sites, migration)
 
 
-def _repeated(tests: tuple[ComparedTest, ...], built: _BuiltCopy) -> tuple[ComparedTest, ...]:
+def _repeated(tests: tuple[ComparedTest, ...], built: BuiltCopy) -> tuple[ComparedTest, ...]:
     """The tests, with another run of those that differ: alone first, then, where that is not the same, with all others.
 
     A test that is not the same twice shows nothing about a migration.
@@ -117,7 +128,7 @@ def _repeated(tests: tuple[ComparedTest, ...], built: _BuiltCopy) -> tuple[Compa
     return tests
 
 
-class _BuiltCopy:
+class BuiltCopy:
     """A copy of a project, built on the shim, whose tests can be run."""
 
     def __init__(self, copy: Path, folder: Path, settings: TestSettings, guards: int = 0) -> None:
@@ -126,7 +137,7 @@ class _BuiltCopy:
         self.copy, self.folder, self.settings, self.guards = copy, folder, settings, guards
         folder.mkdir(parents=True)
         torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
-        self.variables = project_environment(copy, torch, folder)
+        self.variables = project_environment(copy, torch, folder) | {KEEP_BUILDING: "1"}
         self.failed_build: str | None = None
         self._rounds = 0
         build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
@@ -135,8 +146,16 @@ class _BuiltCopy:
             status, output = run_in_copy(build, copy, folder / "build.log", self.variables, seconds)
             if status is None:
                 output += f"\nbuilding was stopped after {seconds:g} s; `--timeout` raises that"
-            if status != 0:
+            if status != 0 or (NOT_BUILT in output and "guardfix::" in output):
                 self.failed_build = output
+
+    def install(self, requirements: Collection[str]) -> bool:
+        """Installs packages beside the copy, for its tests alone; False where that fails, as without a network."""
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
+        with open(self.folder / "pip.log", "ab") as log, contextlib.suppress(OSError):
+            done = subprocess.run(command, env=self.variables, stdout=log, stderr=log, cwd=self.folder, check=False)
+            return done.returncode == 0
+        return False
 
     def test(self, only: Collection[str] | None = None) -> Round:
         """Runs the tests, or only those with these names."""
@@ -168,7 +187,7 @@ class _BuiltCopy:
         for run in tests.values():
             run.message = comparable(run.message, places)
             if run.outcome in ("unfinished", "not started"):
-                _say_why(run, status, stopped_after, ended)
+                _say_why(run, status, output, stopped_after, ended)
         if stopped_after is None and _failed_otherwise(status, tests):
             # It may be a process that came to none of its tests.
             last = (output.strip().splitlines() or [""])[-1].strip()[:300]
@@ -192,11 +211,18 @@ def _of_processes(one: TestRun, two: TestRun) -> TestRun:
     return kept
 
 
-def _say_why(run: TestRun, status: int | None, stopped_after: float | None, ended: float) -> None:
+_EXIT = re.compile(r"^!+ (?:_pytest\.outcomes\.)?Exit: (.*?) !+$", re.MULTILINE)
+"""What pytest prints where a test, or a hook, ended it by `pytest.exit`."""
+
+
+def _say_why(run: TestRun, status: int | None, output: str, stopped_after: float | None, ended: float) -> None:
     """Put into words why a test has no outcome."""
     if stopped_after is None:
         end = status_in_words(status)
         run.message = f"the command ended ({end}) {'within it' if run.outcome == 'unfinished' else 'before it began'}"
+        said = _EXIT.search(output)
+        if said is not None:
+            run.message += f": pytest.exit: {said[1]}"
     elif run.began is None:
         run.cut_off = before_it_began(stopped_after)
     else:

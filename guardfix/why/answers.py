@@ -32,11 +32,12 @@ class ErrorAnswer(NamedTuple):
     @property
     def place(self) -> StackFrame | None:
         """Where the user's code was when it happened."""
+        event = self.cause.event
+        if event is not None and (self.traceback.cpp or not self.cause.frames):
+            # A backtrace of C++ names functions, not rows.
+            return StackFrame(event.path, self.cause.files[event.path].row(event.span.start), "")
         if self.cause.frames:
             return self.cause.frames[-1]
-        event = self.cause.event
-        if event is not None:
-            return StackFrame(event.path, self.cause.files[event.path].row(event.span.start), "")
         return self.traceback.frames[-1] if self.traceback.frames else None
 
 

@@ -14,7 +14,7 @@ from guardfix.linter.flow.frame_runs import FramePlace, function_at, run_from_fr
 from guardfix.linter.flow.program import File
 from guardfix.linter.guards import CPP, PYTHON, Effect
 
-from .source_files import ErrorSources, read_whole
+from .source_files import ErrorSources, read_for_guards, read_whole
 from .tracebacks import StackFrame, Traceback
 
 _ALSO = {
@@ -56,7 +56,9 @@ class ErrorCause(NamedTuple):
 
 def find_cause(traceback: Traceback, sources: ErrorSources, workspace: Workspace) -> ErrorCause:
     """Run the program from the frames on, and find what the error is about."""
-    files = {path: facts for path in sources.files if (facts := read_whole(path, workspace)) is not None}
+    whole = {path: read_whole(path, workspace) for path in sources.files}
+    read = {**whole, **{path: read_for_guards(path, workspace) for path in sources.others}}
+    files = {path: facts for path, facts in read.items() if facts is not None}
     events = events_of(files, sources.frames)
     event, near = _chosen(events, traceback, sources.frames, files)
     guards = () if event is not None else tuple(_guards_around(traceback, sources.frames, files))
@@ -138,7 +140,7 @@ def _guards_around(traceback: Traceback, frames: Sequence[StackFrame], files: Ma
         for use in facts.guard_uses:
             effect = _effect(use, facts)
             wanted = effect is Effect.INFERENCE if blames == "inference" else effect not in (Effect.NEIGHBOUR, None)
-            if not wanted or use.form is Form.IMPORT or is_off(use, facts):
+            if not wanted or use.form not in _OPENING or is_off(use, facts):
                 continue
             here = [frame for frame in frames if frame.path == path]
             row = facts.row(use.type_span.start)
@@ -149,6 +151,10 @@ def _guards_around(traceback: Traceback, frames: Sequence[StackFrame], files: Ma
             ranked.append((_distance(path, row, here, files), OpenGuard(use, path, row, None)))
     nearest = min((rank for rank, _ in ranked), default=0)
     return [guard for rank, guard in ranked if rank == nearest]
+
+
+_OPENING = frozenset({Form.DECLARATION, Form.AUTO, Form.HEAP, Form.OPTIONAL, Form.MEMBER, Form.WITH, Form.DECORATOR})
+"""The forms in which a guard is entered where it stands."""
 
 
 def _distance(path: str, row: int, frames: Sequence[StackFrame], files: Mapping[str, Facts]) -> int:

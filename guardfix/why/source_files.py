@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from guardfix.linter.engine import Options, found_files
@@ -18,6 +19,10 @@ from .tracebacks import StackFrame
 _MOST_FILES = 80
 """Files that are read for one error; the nearest to its frames come first."""
 _MOST_LISTED = 20_000
+_MOST_LOOKED_AT = 50_000_000
+"""Bytes that are searched for guards."""
+_MOST_KEPT = 500_000
+"""Bytes of files that no frame leads to, and that are read for their guards."""
 
 
 class ErrorSources(NamedTuple):
@@ -26,6 +31,9 @@ class ErrorSources(NamedTuple):
     frames: tuple[StackFrame, ...]
     """With the paths under which the files are found; those whose files aren't there are left out."""
     files: tuple[str, ...]
+    """Those of the frames, and what they import: read whole."""
+    others: tuple[str, ...]
+    """Further files with guards, of which only what guards reach is read."""
     listed: int
     """How many files were looked through."""
 
@@ -45,13 +53,23 @@ def find_sources(
     if not found and cpp:
         found = list(_by_function(frames, listed, workspace))
     seeds = list(dict.fromkeys(frame.path for frame in found))
-    files = list(_with_imports(seeds, by_name, workspace))
+    files = list(islice(_with_imports(seeds, by_name, workspace), _MOST_FILES))
+    others = _others([path for path in listed if path not in set(files)], workspace)
+    return ErrorSources(tuple(found), tuple(files), tuple(others), len(listed))
+
+
+def _others(listed: Sequence[str], workspace: Workspace) -> Iterator[str]:
+    """The first files that name a guard, as many as are read while a person waits."""
+    looked = kept = count = 0
     for path in listed:
-        if len(files) >= _MOST_FILES:
-            break
-        if path not in files and _names_a_guard(path, workspace):
-            files.append(path)
-    return ErrorSources(tuple(found), tuple(files[:_MOST_FILES]), len(listed))
+        text = _text(path, workspace)
+        looked += len(text)
+        if _GUARDS.search(text) is not None and len(text) + kept <= _MOST_KEPT:
+            kept += len(text)
+            count += 1
+            yield path
+        if looked > _MOST_LOOKED_AT or count == _MOST_FILES:
+            return
 
 
 def _trees(frames: Sequence[StackFrame]) -> list[str]:
@@ -159,10 +177,6 @@ _GUARDS = re.compile(
 )
 
 
-def _names_a_guard(path: str, workspace: Workspace) -> bool:
-    return _GUARDS.search(_text(path, workspace)) is not None
-
-
 def _language(path: str) -> str:
     frontend = frontend_of(path)
     return frontend.name if frontend is not None else ""
@@ -171,6 +185,14 @@ def _language(path: str) -> str:
 def _text(path: str, workspace: Workspace) -> bytes:
     source = workspace.read_or_none(path)
     return source.text if source is not None else b""
+
+
+def read_for_guards(path: str, workspace: Workspace) -> Facts | None:
+    """The facts of a file with the bodies that guards reach."""
+    frontend, source = frontend_of(path), workspace.read_or_none(path)
+    if frontend is None or source is None or frontend.name not in ("python", "cpp"):
+        return None
+    return frontend.extract(source, frozenset(), None)
 
 
 def read_whole(path: str, workspace: Workspace) -> Facts | None:

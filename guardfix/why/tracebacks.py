@@ -122,4 +122,5 @@ def _line_of(block: str) -> str:
     lines = [match["line"] for match in _ERROR.finditer(block) if message_in(match["line"]) is not None]
     if lines:
         return lines[-1].strip()
-    return next((line.strip() for line in block.splitlines() if message_in(line) is not None), "")
+    held = next((line for line in block.splitlines() if message_in(line) is not None), "")
+    return held.strip().removeprefix("what():").strip()

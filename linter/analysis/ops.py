@@ -40,6 +40,11 @@ def is_factory_by_name(call: Call) -> bool:
     return is_factory(call) or (call.receiver is None and len(call.path) == 1 and call.name in _FACTORIES)
 
 
+def is_factory_name(name: str) -> bool:
+    """Whether a function of torch with that name makes a new tensor."""
+    return name in _FACTORIES
+
+
 def is_factory(call: Call) -> bool:
     """Whether the call makes a new tensor: `at::empty(…)`, `torch::from_blob(…)`, `at::detail::make_tensor<…>(…)`."""
     makes = call.name in _FACTORIES or _EMPTY_OF_A_BACKEND.match(call.name) is not None

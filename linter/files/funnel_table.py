@@ -44,25 +44,26 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode'),
+    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'GradMode::is_enabled', b'GradMode::set_enabled', b'is_grad_enabled'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'AOTIModel', b'backward(', b'jit::load', b'std::async', b'std::thread'),
+    'cpp': (b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
+    'python': (b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'is_grad_enabled'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b'AOTIModel', b'backward(', b'jit::load', b'std::async', b'std::thread'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'inference_mode', b'_InferenceMode', b'NonVariableTypeMode'),
+    'python': (b'NonVariableTypeMode', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'is_grad_enabled'),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
     'docs': (),
-    'python': ('no_grad', 'enable_grad', 'set_grad_enabled', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
+    'python': ('no_grad', 'enable_grad', 'set_grad_enabled', 'inference_mode', '_InferenceMode', '_AutoDispatchBelowAutograd', '_AutoDispatchBelowADInplaceOrView'),
 }
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
-RULES: int = 36
+RULES: int = 42
 DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10256, 1538539117),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
@@ -89,6 +90,8 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf302_redundant_guard_in_function_forward.py': (3295, 1409040566),
     'rules/gf303_redundant_guard.py': (3710, 579249291),
     'rules/gf304_guard_in_function_backward.py': (4444, 2631763718),
+    'rules/gf306_missing_redispatch_guard.py': (4557, 3277093489),
+    'rules/gf307_grad_mode_asked_in_forward.py': (6263, 3724349757),
     'rules/gf401_guard_on_async_def.py': (4050, 427838723),
     'rules/gf402_bare_guard_statement.py': (2274, 1577216441),
     'rules/gf403_uncalled_guard.py': (2142, 3730406662),
@@ -96,6 +99,10 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf405_raw_c_guard.py': (3055, 1625687437),
     'rules/gf406_yield_under_guard.py': (3983, 3503375762),
     'rules/gf407_redundant_guard.py': (4987, 2823241858),
+    'rules/gf408_grad_mode_not_restored.py': (4207, 2064044166),
+    'rules/gf409_override_loses_guard.py': (2803, 1445529339),
+    'rules/gf410_training_under_guard.py': (4787, 862098564),
+    'rules/gf411_guard_in_scripted_code.py': (3843, 348241276),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
     'rules/gf502_inference_backward.py': (2204, 2836541422),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2965, 101069055),

@@ -13,6 +13,8 @@ from .running import functions_of, reaching_guards, run_function_of
 
 _PATIENCE = 40
 """As much work as so many roots of a check may take: one program is run, and a person waits for the answer."""
+_IN_ALL = 300
+"""As much as so many roots may take, for all of them together."""
 
 
 class FramePlace(NamedTuple):
@@ -23,10 +25,16 @@ class FramePlace(NamedTuple):
 
 
 class PatientMachine(Machine):
-    """Follows longer programs."""
+    """Follows longer programs, but not for ever: what is run first may take most."""
+
+    def __init__(self, program: ProjectCode) -> None:
+        super().__init__(program)
+        self._in_all = float(_IN_ALL * STEP_BUDGET)
+        self._begun_with = 0.0
 
     def begin(self) -> None:
-        self._steps = _PATIENCE * STEP_BUDGET
+        self._in_all -= self._begun_with - max(0.0, self._steps)
+        self._begun_with = self._steps = min(_PATIENCE * STEP_BUDGET, max(0.0, self._in_all))
 
 
 def run_from_frames(files: Iterable[Facts], frames: Collection[FramePlace]) -> Machine:

@@ -27,6 +27,9 @@ from .extension_flags import (
     without_libraries_of_pytorch_in,
     without_limited_api,
 )
+from .torch_distribution import KEEP_BUILDING, NOT_BUILT
+
+_STAND_IN = "# In the place of an extension that can't be built.\n"
 
 
 def CppExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> setuptools.Extension:
@@ -60,6 +63,8 @@ class BuildExtension(build_ext):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.no_python_abi_suffix = bool(kwargs.pop("no_python_abi_suffix", False))
         self.use_ninja = bool(kwargs.pop("use_ninja", True))
+        self._stand_ins: dict[str, str] = {}
+        """By the name of an extension that can't be built, the module that says so when it is imported."""
         super().__init__(*args, **kwargs)
 
     def get_ext_filename(self, fullname: str) -> str:
@@ -74,7 +79,37 @@ class BuildExtension(build_ext):
         _compile_through_the_cache(self.compiler, toolchain)
         for extension in self.extensions:
             _adapt(extension)
+        self.extensions = [extension for extension in self.extensions if _has_sources(extension)]
         super().build_extensions()
+
+    def build_extension(self, ext: Any) -> None:
+        """With `$GUARDFIX_KEEP_BUILDING`, one that can't be built stops what imports it, and nothing else."""
+        try:
+            super().build_extension(ext)
+        except Exception as error:
+            if not os.environ.get(KEEP_BUILDING):
+                raise
+            print(f"{ext.name} {NOT_BUILT}: {error}", file=sys.stderr)
+            ext.optional = True
+            message = f"{ext.name} can't be built: {str(error)[:2000]}"
+            self._stand_ins[ext.name] = f"{_STAND_IN}raise ImportError({message!r})\n"
+            self._stand_in(ext.name, Path(self.get_ext_fullpath(ext.name)).parent)
+
+    def copy_extensions_to_source(self) -> None:
+        super().copy_extensions_to_source()
+        build_py: Any = self.get_finalized_command("build_py")
+        for name in self._stand_ins:
+            self._stand_in(name, Path(build_py.get_package_dir(name.rpartition(".")[0])))
+
+    def _stand_in(self, name: str, folder: Path) -> None:
+        """Put the module in the place of the extension, and of one that was built earlier."""
+        folder.mkdir(parents=True, exist_ok=True)
+        last = name.rpartition(".")[2]
+        for built in [*folder.glob(f"{last}.*.so"), folder / f"{last}.so"]:
+            built.unlink(missing_ok=True)
+        module = folder / f"{last}.py"
+        if not module.exists() or module.read_text(encoding="utf-8").startswith(_STAND_IN):
+            module.write_text(self._stand_ins[name], encoding="utf-8")
 
 
 def _adapt(extension: Any) -> None:
@@ -94,6 +129,12 @@ def _adapt(extension: Any) -> None:
     # Ours come first: an include folder may be a checkout of PyTorch, whose headers those are.
     extension.include_dirs = [*ours, *(folder for folder in extension.include_dirs if folder not in ours)]
     extension.language = "c++"
+
+
+def _has_sources(extension: Any) -> bool:
+    if not extension.sources:
+        print(f"{extension.name} is left out: all its sources are for a GPU, and the shim has none", file=sys.stderr)
+    return bool(extension.sources)
 
 
 def _compile_through_the_cache(compiler: Any, toolchain: Toolchain) -> None:

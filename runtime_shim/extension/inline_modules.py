@@ -49,12 +49,15 @@ def load(
 
     With `is_python_module=False` the library is loaded for the ops that it registers, and its path is returned; a
     standalone program is built, and its path is returned. CUDA sources are left out, and said so on standard error.
-    RuntimeError if compiling or registering fails, ImportError or OSError if loading does.
+    RuntimeError if compiling or registering fails, ImportError or OSError if loading does, NotImplementedError if all
+    sources are for a GPU.
     """
     given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     kept, left_out = split_sources([os.fspath(source) for source in given])
     for source in left_out:
         print(f"{name}: {source} is left out: the shim has no GPU", file=sys.stderr)
+    if left_out and not kept:
+        raise NotImplementedError(f"{name}: the shim has no GPU; all sources are for one")
     includes = [extra_include_paths] if isinstance(extra_include_paths, str) else list(extra_include_paths or ())
     try:
         built = _built(name, kept, list(extra_cflags or ()), list(extra_ldflags or ()), includes, is_standalone)

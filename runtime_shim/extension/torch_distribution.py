@@ -9,6 +9,10 @@ from pathlib import Path
 VERSION = "2.13.0"
 """The version of PyTorch whose behaviour the shim has."""
 
+KEEP_BUILDING = "GUARDFIX_KEEP_BUILDING"
+"""The environment variable that is set where an extension that can't be built is left out, so that others are built."""
+NOT_BUILT = "is left out, as it can't be built"
+
 _PACKAGE = '''\
 """PyTorch's name for guardfix's runtime shim."""
 

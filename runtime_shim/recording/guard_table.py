@@ -139,11 +139,15 @@ def within_reach(table: GuardTable | None) -> Iterator[None]:
     def plain(number: int, guard: Any, lasting: bool = False) -> Any:
         return guard
 
+    before = vars(builtins).get(BUILTIN)
     setattr(builtins, BUILTIN, plain if table is None else table.counted)
     try:
         yield
     finally:
-        delattr(builtins, BUILTIN)
+        if before is not None:
+            setattr(builtins, BUILTIN, before)
+        else:  # at the end of the process, it may be gone already
+            vars(builtins).pop(BUILTIN, None)
 
 
 class _CountedGuard:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -70,10 +71,10 @@ def extract_python(
         guard_uses=tuple(use.use for use in walk.uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
-        python=python_facts(module, walk, bool(named), sought.training),
+        python=python_facts(module, walk, bool(named), sought.training, whole=whole),
     )
     reader = PythonExpressionReader(module, remembers=whole)
-    facts = replace(facts, bodies=_bodies(module, walk, reader, named))
+    facts = replace(facts, bodies=_bodies(module, walk, reader, named, sought.texts))
     if whole:
         facts = read_program(facts, module, walk.nodes, reader)
     if legacy:
@@ -94,20 +95,33 @@ def _read(
 
 
 def _bodies(
-    module: Module, walk: ModuleReading, reader: PythonExpressionReader, names: Collection[str]
+    module: Module,
+    walk: ModuleReading,
+    reader: PythonExpressionReader,
+    names: Collection[str],
+    texts: Iterable[bytes],
 ) -> tuple[Body, ...]:
-    """The module's body, if guards stand in it or if it is asked for some of it."""
+    """The module's body, if guards or what rules look for besides stand in it, or if it is asked for some of it."""
     text = module.source.text
-    guards = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
+    places = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
+    places += (match.start() for piece in texts for match in re.finditer(re.escape(piece), text))
     asked = [name for name in names if next(name_places(text, (name,)), None) is not None]
-    if not (guards or asked) or module.source.path.endswith(".pyi"):
+    asked += _defined_again(walk, text)
+    if not (places or asked) or module.source.path.endswith(".pyi"):
         return ()
-    reach = PythonReach(module, guards, asked)
+    reach = PythonReach(module, places, asked)
     if not reach and not asked:
         return ()
     bring_back(text, module.tree, reach.functions())
     functions: dict[ast.stmt, int] = {node: index for index, node in enumerate(walk.nodes)}
     return (BodyReading(module, reader, functions, reach).read(),)
+
+
+def _defined_again(walk: ModuleReading, text: bytes) -> Iterator[str]:
+    """The functions below a guard of whose name the file has another: a method that overrides it."""
+    for name in {use.decorated.name for use in walk.uses if use.decorated is not None}:
+        if text.count(f"def {name}(".encode()) > 1:
+            yield name
 
 
 def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:
@@ -124,7 +138,12 @@ def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:
 
 
 def python_facts(
-    module: Module, walk: ModuleReading, following: bool = False, with_training: bool = False
+    module: Module,
+    walk: ModuleReading,
+    following: bool = False,
+    with_training: bool = False,
+    *,
+    whole: bool = False,
 ) -> PythonFacts:
     asked = with_training and (following or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses))
     signs, trains = module_signs.training_signs(module) if asked else ((), False)
@@ -136,5 +155,5 @@ def python_facts(
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),
         imports_end=module_signs.imports_end(module),
-        is_script=bool(walk.uses) and module_signs.is_script(module),
+        is_script=(whole or bool(walk.uses)) and module_signs.is_script(module),
     )

@@ -16,6 +16,8 @@ _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _PAUSES = (b"yield", b"await", b"async ")
 _ASKS_GRADIENTS = (b"backward(", b"autograd.grad(", b"def training_step(", b"compute_loss(")
 """Where one of these stands, gradients may be asked for under a guard (GF502)."""
+_SCRIPTS = (b"jit.script", b"jit import", b"script_method")
+"""Where one of these stands, guards may be dropped or refused by TorchScript (GF411)."""
 _THREADS = tuple(
     b"Thread( Thread) ThreadPool .dummy run_in_executor to_thread run_in_threadpool start_new_thread Timer(".split()
 )
@@ -70,7 +72,7 @@ def may_matter(
             return True
         entered = entered or shape["with"] is not None
         first, last = shape.span()
-    if found and (any(asks in text for asks in _ASKS_GRADIENTS) or starts_threads(text)):
+    if found and (any(asks in text for asks in (*_ASKS_GRADIENTS, *_SCRIPTS)) or starts_threads(text)):
         return True
     return entered and any(pause in text for pause in _PAUSES)
 

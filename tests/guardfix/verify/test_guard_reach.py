@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from guardfix.cli.verify_command import command
 from guardfix.linter.facts import GuardUse
 from guardfix.linter.files.sources import decode
-from guardfix.runtime_shim.recording.guard_table import GuardCount
+from guardfix.runtime_shim.recording.guard_table import BUILTIN, GuardCount, within_reach
 from guardfix.runtime_shim.recording.run_specification import Specification
 from guardfix.verify.counted_guards import CountedText, is_entered
 from guardfix.verify.made_up_models import ModelCall, ModelPlace, called_methods, model_places, scores_for
@@ -508,3 +509,15 @@ def test_a_guard_in_a_string_of_cpp_is_counted() -> None:
 )
 def test_a_model_makes_as_many_scores_as_the_layer_behind_it_takes(text: str, scores: int) -> None:
     assert scores_for(text) == scores
+
+
+def test_what_guards_are_wrapped_in_is_put_back() -> None:
+    """A process that records its tests runs one that records another program; both end in any order."""
+    outer, inner = within_reach(None), within_reach(None)
+    outer.__enter__()
+    inner.__enter__()
+    inner.__exit__(None, None, None)
+    assert hasattr(builtins, BUILTIN)
+    vars(builtins).pop(BUILTIN)
+    outer.__exit__(None, None, None)
+    assert not hasattr(builtins, BUILTIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,32 @@ def test_nothing_is_missing(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["--missing", str(tmp_path), "--isolated"])
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == "Nothing is missing: 1 file with torch checked.\n"
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no compiler")
+def test_files_that_get_torch_through_a_header(tmp_path: Path) -> None:
+    for name, text in (
+        ("setup.py", ""),
+        ("include/mine/common.h", "#pragma once\n#include <mine/base.h>\n"),
+        ("include/mine/base.h", "#pragma once\n#include <ATen/ATen.h>\n"),
+        ("src/lacks.cpp", "#include <mine/common.h>\nat::Tensor f(at::Tensor x) { return at::no_such_op(x); }\n"),
+        ("src/fine.cpp", "#include <mine/common.h>\nat::Tensor g(at::Tensor x) { return x * 2; }\n"),
+        ("src/other.cpp", "#include <vector>\nint h() { return 1; }\n"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = CliRunner().invoke(command, ["--missing", str(tmp_path), "--isolated", "--output-format", "json"])
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["files"]) == (1, 2)
+    assert (found["missing"], found["refused"]) == ({"at::no_such_op": [str(tmp_path / "src/lacks.cpp")]}, {})
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no compiler")
+def test_what_does_not_compile_is_not_nothing(tmp_path: Path) -> None:
+    (tmp_path / "broken.cpp").write_text("#include <ATen/ATen.h>\nint f() { return 1 }\n")
+    done = CliRunner().invoke(command, ["--missing", str(tmp_path), "--isolated"])
+    assert done.exit_code == 1
+    assert done.stdout.startswith(f"{tmp_path}/broken.cpp does not compile: ")
+    assert done.stderr == (
+        "No name is known to be missing; of 1 file with torch, 1 file can't be checked, as it does not compile.\n"
+    )

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from guardfix.cli.verify_command import command
 from guardfix.verify.known_failures import known_failures
-from guardfix.verify.lacking import missing_of_torch, missing_package
+from guardfix.verify.lacking import missing_of_torch, missing_package, needed_extras
 
 GUARDED = """\
 def {name}(x):
@@ -376,10 +376,13 @@ PASSES = "def test_it():\n    USE\n"
             "",
             {
                 "test_a.py::test_it": (SAME, "the same"),
-                "test_b.py::test_stops": (NOT_RUN, f"{BOTH}unfinished (the command ended (exit status 4) within it)"),
+                "test_b.py::test_stops": (
+                    NOT_RUN,
+                    f"{BOTH}unfinished (the command ended (exit status 4) within it: pytest.exit: no more)",
+                ),
                 "test_c.py::test_it": (
                     NOT_RUN,
-                    f"{BOTH}not started (the command ended (exit status 4) before it began)",
+                    f"{BOTH}not started (the command ended (exit status 4) before it began: pytest.exit: no more)",
                 ),
             },
             id="pytest is ended",
@@ -582,3 +585,17 @@ def test_what_passed_is_no_known_failure() -> None:
 def test_what_an_error_says_is_missing(message: str, name: str | None, package: str | None) -> None:
     found = missing_package(message)
     assert (missing_of_torch(message), None if found is None else found[0]) == (name, package)
+
+
+@pytest.mark.parametrize(
+    ("message", "requirements"),
+    [
+        ("only where ml_dtypes is installed: pip install 'guardfix[bfloat16]'", ["ml_dtypes>=0.5"]),
+        ("only where ml_dtypes is installed: pip install 'guardfix[no_such_extra]'", []),
+        ("No module named 'ml_dtypes'", []),
+        ("pip install 'other[bfloat16]'", []),
+    ],
+)
+def test_the_extras_that_tests_need(message: str, requirements: list[str]) -> None:
+    """Only what guardfix itself names is installed for them."""
+    assert needed_extras(message) == requirements

@@ -138,6 +138,43 @@ def test_tests_of_an_installed_extension(project: Path) -> None:
     assert subprocess.run([sys.executable, "-c", "import doubling"], capture_output=True, cwd="/").returncode == 1
 
 
+SEVERAL = """\
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CppExtension, CUDAExtension
+
+setup(
+    name="doubling",
+    version="1",
+    packages=["doubling"],
+    ext_modules=[
+        CppExtension("doubling._missing", ["missing.cpp"]),
+        CUDAExtension("doubling._gpu", ["kernel.cu"]),
+        CppExtension("doubling._C", ["module.cpp", "kernel.cc"]),
+    ],
+    cmdclass={"build_ext": BuildExtension},
+)
+"""
+MISSING = MODULE.replace("_C", "_missing").replace("doubling, m", "lacking, m") + (
+    "at::Tensor doubled(const at::Tensor& x) { return at::no_op_of_this_name(x); }\n"
+)
+
+
+@pytest.mark.thorough
+def test_what_can_not_be_built_stops_its_own_tests(project: Path) -> None:
+    (project / "setup.py").write_text(SEVERAL)
+    (project / "missing.cpp").write_text(MISSING)
+    (project / "tests" / "test_missing.py").write_text("import doubling._missing\n\ndef test_it():\n    pass\n")
+    migration = Migration({(project / "kernel.cc").resolve(): (KERNEL % "c10::InferenceMode").encode()})
+    result = verify_project_tests(project, migration, TestSettings("python -m pytest -q -p no:cacheprovider tests"))
+    verdicts = {test.name.rpartition("/")[2]: test.judgement for test in result.tests}
+    assert {name: judgement.verdict.value for name, judgement in verdicts.items()} == {
+        "test_missing.py": "unsupported" if "lack" in verdicts["test_missing.py"].reason else "not run",
+        "test_doubling.py::test_values": "same",
+        "test_doubling.py::test_changed_later": "stricter",
+    }
+    assert "no_op_of_this_name" in verdicts["test_missing.py"].reason
+
+
 def test_the_distribution_is_the_shim(tmp_path: Path) -> None:
     said = run(
         tmp_path,

@@ -283,7 +283,7 @@ PLANTED = [
 
 def plant(monkeypatch: pytest.MonkeyPatch, alter: Alteration) -> None:
     real = python_extraction.python_facts
-    monkeypatch.setattr(python_extraction, "python_facts", lambda *arguments: alter(real(*arguments)))
+    monkeypatch.setattr(python_extraction, "python_facts", lambda *given, **named: alter(real(*given, **named)))
 
 
 def found(path: Path, *select: str) -> list[tuple[str, int]]:
@@ -344,9 +344,9 @@ def test_a_file_that_libcst_cannot_read_is_said_to_be_in_doubt(program: Path, mo
 def test_a_file_that_changes_meanwhile_is_not_reported_on(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = python_extraction.python_facts
 
-    def change(*arguments: object) -> PythonFacts:
+    def change(*arguments: object, **options: object) -> PythonFacts:
         program.write_text("import torch\n")
-        return real(*arguments)  # type: ignore[arg-type]
+        return real(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(python_extraction, "python_facts", change)
     report = check([str(program)], Options(workers=1))

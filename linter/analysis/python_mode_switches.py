@@ -1,0 +1,227 @@
+"""`torch.set_grad_enabled(False)` as a statement of Python: whether the function that says it also takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .. import guards
+from ..facts import Facts
+from ..facts.bodies import AnyStatement, Block, Body, BodyKind, Evaluate, If, Loop, Try
+from ..facts.expressions import (
+    CallExpression,
+    Expression,
+    KeywordArgument,
+    NamePath,
+    Operation,
+    last_name,
+    nodes_of,
+    truth_of,
+)
+from ..facts.statement_walk import all_statements, blocks_of, expressions_of
+from ..lazy_regex import lazy_regex
+from ..named_tuples import NamedTuple
+from .mode_switches import OWNS_THE_MODE, ModeSwitch
+
+_SETTERS = frozenset({"torch._C._set_grad_enabled"})
+_SETTINGS_OF = frozenset({"torch", "logging", "warnings", "os", "sys"})
+"""Modules whose functions are called when others are imported."""
+_WITH_A_GUARD = frozenset({guards.NO_GRAD, guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE})
+_ENTERS_AND_LEAVES = frozenset({"__enter__", "__exit__", "__del__", "__aenter__", "__aexit__"})
+_OF_TESTS = lazy_regex(
+    r"(?:^|[/\\])(?:(?:tests?|testing|examples?|benchmarks?)[/\\]|(?:test_[^/\\]*|[^/\\]*_test|conftest)\.py$)"
+)
+
+
+class _Setting(NamedTuple):
+    statement: Evaluate
+    call: CallExpression
+    parents: tuple[AnyStatement, ...]
+    """The compound statements around it, the outermost first."""
+    in_finally: bool
+    block: Sequence[AnyStatement]
+    """The statements among which it stands."""
+
+    @property
+    def mode(self) -> bool | None:
+        given = self.call.arguments[0] if self.call.arguments else None
+        return truth_of(given.value if isinstance(given, KeywordArgument) else given)
+
+
+def python_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:
+    """The statements of a file that leave grad mode off."""
+    values = _named_as_values(facts.bodies)
+    for body, class_ in _with_classes(facts.bodies, None):
+        if body.kind is BodyKind.MODULE:
+            if facts.python is not None and not facts.python.is_script and not _OF_TESTS.search(facts.path):
+                yield from _at_the_top(body)
+        elif body.kind is BodyKind.FUNCTION and body.is_read:
+            owns = body.name in _ENTERS_AND_LEAVES or OWNS_THE_MODE.search(body.name) or body.name in values
+            if not owns and not _is_set_elsewhere(class_, body) and not _is_the_last_thing(body, facts.bodies):
+                yield from _in_function(body)
+
+
+def _with_classes(bodies: Sequence[Body], class_: Body | None) -> Iterator[tuple[Body, Body | None]]:
+    for body in bodies:
+        yield body, class_
+        yield from _with_classes(body.inner, body if body.kind is BodyKind.CLASS else class_)
+
+
+def _at_the_top(body: Body) -> Iterator[ModeSwitch]:
+    settings = list(_settings(body.statements, (), in_finally=False))
+    if any(setting.mode is not False for setting in settings) or any(map(_works, body.statements)):
+        return
+    for setting in settings:
+        if not any(isinstance(parent, (Block, If)) for parent in setting.parents):
+            yield ModeSwitch(setting.statement.span, str(setting.call))
+
+
+def _works(statement: AnyStatement) -> bool:
+    """Whether a module does something at its top that isn't a setting: then it is a script."""
+    if not isinstance(statement, Evaluate):
+        return isinstance(statement, Loop)
+    call = statement.value
+    return isinstance(call, CallExpression) and _dotted(call.callee).partition(".")[0] not in _SETTINGS_OF
+
+
+def _in_function(body: Body) -> Iterator[ModeSwitch]:
+    settings = list(_settings(body.statements, (), in_finally=False))
+    if not settings or any(map(_is_grad_guard, body.decorators)) or _sets_as_value(body):
+        return
+    if any(setting.in_finally for setting in settings):
+        return
+    for number, setting in enumerate(settings):
+        if setting.mode is not False or any(_is_guarded(parent) for parent in setting.parents):
+            continue
+        before, behind = settings[:number], [one for one in settings[number + 1 :] if one.mode is not False]
+        if any(one.mode is not False for one in before) or any(isinstance(one, Loop) for one in setting.parents):
+            continue  # each phase sets the mode that it needs
+        written = str(setting.call.callee)
+        if not behind:
+            work = _first_work(body, setting.statement.span.end, None)
+            if work:
+                yield ModeSwitch(setting.statement.span, written, function=body.name)
+        elif len(behind) == 1 and behind[0].block is setting.block:
+            work = _first_work(body, setting.statement.span.end, behind[0].statement.span.start)
+            if work:
+                yield ModeSwitch(setting.statement.span, written, behind[0].statement.span, work, body.name)
+
+
+def _settings(
+    block: Sequence[AnyStatement], parents: tuple[AnyStatement, ...], *, in_finally: bool
+) -> Iterator[_Setting]:
+    """The statements that set grad mode, in the order of the text."""
+    for one in block:
+        call = one.value if isinstance(one, Evaluate) else None
+        if isinstance(one, Evaluate) and isinstance(call, CallExpression) and _is_setter(call.callee):
+            yield _Setting(one, call, parents, in_finally, block)
+        for inner in blocks_of(one):
+            ends = isinstance(one, Try) and inner is one.finally_
+            yield from _settings(inner, (*parents, one), in_finally=in_finally or ends)
+
+
+def _dotted(expression: Expression) -> str:
+    return ".".join(expression.path) if isinstance(expression, NamePath) else ""
+
+
+def _is_setter(callee: Expression) -> bool:
+    name = _dotted(callee)
+    return guards.canonical_name(name) in _SETTERS or guards.python_guard(name) == guards.SET_GRAD_ENABLED
+
+
+def _is_grad_guard(expression: Expression) -> bool:
+    called = expression.callee if isinstance(expression, CallExpression) else expression
+    return guards.python_guard(_dotted(called)) in _WITH_A_GUARD
+
+
+def _is_guarded(parent: AnyStatement) -> bool:
+    """Whether it is a `with` that sets the mode again at its end."""
+    return isinstance(parent, Block) and any(_is_grad_guard(item.context) for item in parent.items)
+
+
+def _sets_as_value(body: Body) -> bool:
+    """Whether the setter is handed on (`addCleanup(torch.set_grad_enabled, True)`), or called by a function inside."""
+    if any(_sets_anything(inner) for inner in body.inner):
+        return True
+    for statement in all_statements(body.statements):
+        for expression in expressions_of(statement):
+            for node in nodes_of(expression):
+                given = node.arguments if isinstance(node, CallExpression) else ()
+                if any(_is_setter(one.value if isinstance(one, KeywordArgument) else one) for one in given):
+                    return True
+    return False
+
+
+def _sets_anything(body: Body) -> bool:
+    statements = all_statements(body.statements)
+    calls = (node for one in statements for part in expressions_of(one) for node in nodes_of(part))
+    return any(isinstance(node, CallExpression) and _is_setter(node.callee) for node in calls) or any(
+        map(_sets_anything, body.inner)
+    )
+
+
+def _is_set_elsewhere(class_: Body | None, body: Body) -> bool:
+    """Whether another method of the class sets the mode."""
+    return class_ is not None and any(one is not body and _sets_anything(one) for one in class_.inner)
+
+
+def _first_work(body: Body, start: int, end: int | None) -> str:
+    """The first thing between two places of a function that may raise: a call, or a pause; empty if nothing is."""
+    for statement in all_statements(body.statements):
+        if statement.span.start < start or (end is not None and statement.span.start >= end):
+            continue
+        for expression in expressions_of(statement):
+            for node in nodes_of(expression):
+                if isinstance(node, CallExpression):
+                    return str(node.callee)
+                if isinstance(node, Operation) and node.operator.startswith(("yield", "await")):
+                    return node.operator
+    return ""
+
+
+# -- who calls it
+
+
+def _named_as_values(bodies: Sequence[Body]) -> set[str]:
+    """The names that are handed to something: `Process(target=work)`, `pool.submit(work)`."""
+    found: set[str] = set()
+    for body, _ in _with_classes(bodies, None):
+        for statement in all_statements(body.statements):
+            for expression in expressions_of(statement):
+                for node in nodes_of(expression):
+                    if isinstance(node, CallExpression):
+                        given = (one.value if isinstance(one, KeywordArgument) else one for one in node.arguments)
+                        found.update(map(last_name, given))
+    return found - {""}
+
+
+def _is_the_last_thing(body: Body, bodies: Sequence[Body]) -> bool:
+    """Whether the file calls the function only as the last thing that it does: the process ends with it."""
+    calls = 0
+    for around, _ in _with_classes(bodies, None):
+        mentioned = sum(_mentions(statement, body.name) for statement in all_statements(around.statements))
+        if not mentioned or around is body:
+            continue
+        is_main = around.kind is BodyKind.MODULE or OWNS_THE_MODE.search(around.name) is not None
+        if not is_main or mentioned != _last_calls(around.statements, body.name):
+            return False
+        calls += mentioned
+    return calls > 0
+
+
+def _mentions(statement: AnyStatement, name: str) -> int:
+    nodes = (node for expression in expressions_of(statement) for node in nodes_of(expression))
+    return sum(isinstance(node, CallExpression) and last_name(node.callee) == name for node in nodes)
+
+
+def _last_calls(block: Sequence[AnyStatement], name: str) -> int:
+    """How often the last statement of a block, or of the blocks at its end, calls a function."""
+    if not block:
+        return 0
+    last = block[-1]
+    if isinstance(last, (If, Block)):
+        return sum(_last_calls(inner, name) for inner in blocks_of(last))
+    return _mentions(last, name) if isinstance(last, Evaluate) and _called_name(last.value) == name else 0
+
+
+def _called_name(expression: Expression) -> str:
+    return last_name(expression.callee) if isinstance(expression, CallExpression) else ""
