@@ -8,7 +8,7 @@ from guardfix.linter.analysis.inference_escapes import escape_hazards
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.facts import Facts, GuardUse
-from guardfix.linter.flow.events import PYTORCH_SAYS
+from guardfix.linter.flow.events import pytorch_says
 from guardfix.linter.flow.what_if import events_instead
 from guardfix.linter.guards import Effect
 
@@ -41,7 +41,7 @@ def happenings_in_words(
         line = f"line {row}" if event.path == facts.path else f"{event.path}:{row}"
         subject = f"`{event.variable}`" if event.variable else "it"
         sure = "then raises" if event.certain else "may then raise"
-        said = PYTORCH_SAYS.get(event.kind)
+        said = pytorch_says(event.kind)
         if said is not None:
             found.append(f'{line} {sure} "{said}", since {subject} is computed in inference mode')
         else:

@@ -35,6 +35,7 @@ import click
     help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9 (hides Autograd only); by default, it has "
     "the earlier meaning (also hides ADInplaceOrView).",
 )
+@click.option("--all-frames", is_flag=True, help="Show the shim's own frames in the traceback of a Python program.")
 @click.option("--backend", default="guardfix.runtime_shim", show_default=True, hidden=True)
 def command(
     file: Path,
@@ -47,6 +48,7 @@ def command(
     flags: tuple[str, ...],
     trace: bool,
     legacy_since19: bool,
+    all_frames: bool,
     backend: str,
 ) -> None:
     """Run FILE on the runtime shim; no PyTorch is needed.
@@ -63,6 +65,7 @@ def command(
             arguments,
             trace=trace,
             legacy_since19=legacy_since19,
+            all_frames=all_frames,
             backend=backend,
             include=include,
             define=define,

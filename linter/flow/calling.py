@@ -493,7 +493,7 @@ def call_unknown(
     given = (*arguments, *(value for _, value in keywords))
     if (thing.module or model_names.is_model_name(shown)) and given:
         note_recorded(machine, f"`{shown}`", state, place)
-    if (thing.module or model_names.is_model_name(shown)) and arguments and _only_outside(state):
+    if (thing.module or model_names.is_model_name(shown)) and given and _only_outside(state):
         grads = frozenset().union(*(state.grad_of(value) for value in given)) if given else frozenset()
         reach.unknown_call(state, given)
         return [(state, model_names.model_result(machine, shown, grads, state, place))]
@@ -608,7 +608,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
         if known is None:
             if thing.tensor and name in torch_ops.TENSOR_PROPERTIES:
                 return [(state, tensors.tensor_property(holder, name, state))]
-            known = state.opaque(f"{shown}.{name}" if shown else name)
+            settings = model_names.holds_settings(shown) and not model_names.holds_settings(name)
+            known = state.opaque(f"{shown}.{name}" if shown else name, tensor=False if settings else None)
             state.change(holder, attributes={**thing.attributes, name: known})
         return [(state, known)]
     if holder == NONE:

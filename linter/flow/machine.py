@@ -47,8 +47,8 @@ from ..facts.expressions import (
     words_of,
 )
 from . import calling, cpp_values, entered_blocks, guards_entered, torch_calls
+from .defined_modules import DefinedModules, literal_of
 from .events import Event, EventKind
-from .modules import DefinedModules, literal_of
 from .paths import Keywords, PathOutcome, Place, Results
 from .program import File, ProjectCode
 from .state import State

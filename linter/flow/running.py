@@ -37,25 +37,40 @@ def run_flow(
         for owner, body in functions_of(file):
             if id(body) not in reach:
                 continue
-            machine.run_function(file, _found(machine, file, owner, body))
+            run_function_of(machine, file, owner, body)
     for file in machine.program.files:
         for owner, body in functions_of(file):
             if owner is not None and id(owner) in machine.fills:
-                machine.run_function(file, _found(machine, file, owner, body, machine.fills[id(owner)]))
+                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
     return machine
 
 
-def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
-    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
+def run_function_of(
+    machine: Machine,
+    file: File,
+    owner: Body | None,
+    body: Body,
+    filled: Mapping[str, Tensor] = MappingProxyType({}),
+) -> None:
+    """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
+    machine.run_function(file, _found(machine, file, owner, body, filled))
+
+
+def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
+    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one.
+
+    Guards that only switch recording off count where the file asks for gradients or starts threads, or with `every`.
+    """
     naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
     waiting: list[tuple[Body | None, Body]] = []
     for file in program.files:
-        functions = [(owner, body, words_in(body)) for owner, body in functions_of(file)]
+        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
             for word in words:
                 naming[word].append((owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
-        tells = not _ASKING.isdisjoint(_words_of_module(file).union(*(words for _, _, words in functions)))
+        said = _words_of_module(file).union(*(words for _, _, words in functions))
+        tells = every or not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -70,7 +85,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
         owner, body = waiting.pop()
         if id(body) not in found:
             found.add(id(body))
-            waiting += naming.pop(_name_of(owner, body), ())
+            for name in _names_of(owner, body):
+                waiting += naming.pop(name, ())
     return found
 
 
@@ -110,7 +126,7 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Tensor] = MappingProxyType({}),
+    filled: Mapping[str, Tensor],
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
@@ -148,10 +164,10 @@ def _found(
     return closure
 
 
-def _name_of(owner: Body | None, body: Body) -> str:
-    """By what others reach a function: its name, or that of the class that it makes or runs."""
+def _names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
+    """By what others reach a function: its name, and that of the class that it makes or runs."""
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
-    return owner.name if called and owner is not None else body.name
+    return (owner.name, body.name) if called and owner is not None else (body.name,)
 
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:

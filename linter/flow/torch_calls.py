@@ -116,11 +116,14 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
     if isinstance(thing, Tensor):
         base = thing.base if thing.base is not None else source.number
         kept = thing.grad if grad is None else grad
-        return state.add(
-            thing._replace(
-                grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, named=False
-            )
+        made = thing._replace(
+            grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, named=False
         )
+        off = why_unrecorded(state) if view and state.modes.records is False else None
+        if off is not None:
+            begins = Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded")
+            made = made._replace(unrecorded=(begins,), off=off)
+        return state.add(made)
     kept = state.grad_of(source) if grad is None else grad
     return state.add(Tensor(None, kept, None, base=source.number if view else None))
 
@@ -532,6 +535,24 @@ def write_tensor(
             what=f"`{name}` writes to it",
             steps=(place.step(f"`{name}` writes to {f'`{shown}`' if shown else 'a leaf'}, which requires grad"),),
             guard=None,
+            doubt="" if recorded else f"`{name}` may leave nothing to record",
+        )
+        return cured(ref, state) if recorded else True
+    of_graph = isinstance(base, Tensor) and CERTAIN in base.grad and tensor.base is not None
+    if state.modes.records and of_graph and tensor.unrecorded and tensor.inference is not True and tensor.shown:
+        shown = called(ref, state)
+        machine.report(
+            EventKind.VIEW_WRITTEN,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` changes it in place",
+            steps=(
+                *tensor.unrecorded,
+                place.step(f"`{name}` changes {f'`{shown}`' if shown else 'the view'} in place"),
+            ),
+            guard=tensor.off,
+            presumed=tensor.presumed,
             doubt="" if recorded else f"`{name}` may leave nothing to record",
         )
         return cured(ref, state) if recorded else True
