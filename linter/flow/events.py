@@ -20,6 +20,10 @@ class EventKind(StrEnum):
     BACKWARD_IN_INFERENCE = "a graph is differentiated in inference mode"
     CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"
+    UNCOUNTED_WRITE = "a tensor from outside is written where its counter doesn't move"
+    UNTRACKED_VIEW = "a view of a tensor from outside is given back where views aren't tracked"
+    HIGHER_ORDER_LOST = "what a function's backward gives back is computed where nothing is recorded"
+    MODEL_SHARED = "a model that is trained is run in inference mode as well"
     LEAF_WRITTEN = "a leaf that requires grad is written where writes are recorded"
     VIEW_WRITTEN = "a view that was made unrecorded is written where writes are recorded"
 

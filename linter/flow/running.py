@@ -12,12 +12,12 @@ from ..facts.expressions import MemberAccess, is_this
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
-from . import calling, classes, closures
+from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
+from .values import NONE, ClassValue, Closure, Instance, Opaque, Ref, Tensor
 
 
 def run_flow(
@@ -38,10 +38,21 @@ def run_flow(
             if id(body) not in reach:
                 continue
             run_function_of(machine, file, owner, body)
-    for file in machine.program.files:
-        for owner, body in functions_of(file):
-            if owner is not None and id(owner) in machine.fills:
-                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
+    functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
+    if machine.fills_by_others:
+        # Who trains what others run in inference mode need not reach a guard.
+        for file, owner, body in functions:
+            if id(body) not in reach and model_training.may_train(body):
+                run_function_of(machine, file, owner, body)
+    kept = dict(machine.kept)
+    for file, owner, body in functions:
+        fills = _fills_of(owner, machine) if owner is not None else {}
+        class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
+        filled = {name: thing for name, (thing, by) in kept.get(class_, {}).items() if by is not body}
+        if filled:
+            run_function_of(machine, file, owner, body, filled, _BEFORE)
+        if fills:
+            run_function_of(machine, file, owner, body, fills)
     return machine
 
 
@@ -50,10 +61,20 @@ def run_function_of(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Tensor] = MappingProxyType({}),
+    filled: Mapping[str, Opaque | Tensor] = MappingProxyType({}),
+    doubt: str = "",
 ) -> None:
     """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
-    machine.run_function(file, _found(machine, file, owner, body, filled))
+    machine.run_function(file, _found(machine, file, owner, body, filled, doubt))
+
+
+_BEFORE = "it depends on which method runs first"
+
+
+def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
+    """The attributes of a class that are inference tensors when its methods run, and autograd may record."""
+    by_others = machine.fills_by_others.get(id(owner), {}) if id(owner) in machine.trained_classes else {}
+    return by_others | machine.fills.get(id(owner), {})
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
@@ -85,7 +106,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
         owner, body = waiting.pop()
         if id(body) not in found:
             found.add(id(body))
-            for name in _names_of(owner, body):
+            for name in names_of(owner, body):
                 waiting += naming.pop(name, ())
     return found
 
@@ -126,7 +147,8 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Tensor],
+    filled: Mapping[str, Opaque | Tensor],
+    doubt: str,
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
@@ -138,7 +160,9 @@ def _found(
                 cls = classes.class_named(machine, body.qualified[:-1], place)
             if cls is None or body.is_static:
                 return Closure(body, file, None)
-            return Closure(body, file, None, classes.instance_of(machine, cls, state, complete=False), cls)
+            receiver = classes.instance_of(machine, cls, state, complete=False)
+            _fill(receiver, filled, doubt, state)
+            return Closure(body, file, None, receiver, cls)
         frame = machine.modules.frame(file)
         if owner is None:
             value = state.frames[frame].get(body.name)
@@ -153,18 +177,22 @@ def _found(
             return value
         receiver = receiver_of(machine, file, holder, state, body)
         state.receiver = receiver.number
-        made = state.thing(receiver)
-        if filled and isinstance(made, Instance):
-            known = {
-                name: state.add(tensor) for name, tensor in filled.items() if made.attributes.get(name, NONE) == NONE
-            }
-            state.change(receiver, attributes={**made.attributes, **known})
+        _fill(receiver, filled, doubt, state)
         return closures.changed(value, receiver=receiver)
 
     return closure
 
 
-def _names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
+def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor], doubt: str, state: State) -> None:
+    """Give an object the attributes that other methods have filled."""
+    made = state.thing(receiver)
+    if filled and isinstance(made, Instance):
+        known = {name: state.add(thing) for name, thing in filled.items() if made.attributes.get(name, NONE) == NONE}
+        state.change(receiver, attributes={**made.attributes, **known})
+        state.doubts |= {doubt} - {""}
+
+
+def names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
     """By what others reach a function: its name, and that of the class that it makes or runs."""
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
     return (owner.name, body.name) if called and owner is not None else (body.name,)
@@ -191,7 +219,7 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     arguments = tuple(
         state.opaque(parameter.name) for parameter in initialiser.body.parameters[1:] if not parameter.mark
     )
-    events, fills = dict(machine.events), dict(machine.fills)
+    before = dict(machine.events), dict(machine.fills), dict(machine.fills_by_others)
     begun = state.fork()
     machine.most_states = 1
     machine.begin()
@@ -202,7 +230,8 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     except Exhausted:
         results = []
     finally:
-        machine.events, machine.fills, machine.most_states = events, fills, MOST_STATES
+        machine.events, machine.fills, machine.fills_by_others = before
+        machine.most_states = MOST_STATES
     if not results:
         return begun.over(), ref
     after, _ = results[0]
