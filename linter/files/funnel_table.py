@@ -101,7 +101,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf407_redundant_guard.py': (4987, 2823241858),
     'rules/gf408_grad_mode_not_restored.py': (4207, 2064044166),
     'rules/gf409_override_loses_guard.py': (2803, 1445529339),
-    'rules/gf410_training_under_guard.py': (4787, 862098564),
+    'rules/gf410_training_under_guard.py': (4890, 2721410263),
     'rules/gf411_guard_in_scripted_code.py': (3843, 348241276),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
     'rules/gf502_inference_backward.py': (2204, 2836541422),

@@ -31,6 +31,8 @@ inside, and called by others; a guard with `False`, or with a flag.
 
 Off by default: it works, if all that has to be recorded stands inside.
 
+Seen in public code: the pix2pix-zero and diffedit pipelines of diffusers, and `step` of Pyro's SVGD.
+
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (locally disabling gradient computation).
 """
 

@@ -106,10 +106,10 @@ def _bodies(
     places = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
     places += (match.start() for piece in texts for match in re.finditer(re.escape(piece), text))
     asked = [name for name in names if next(name_places(text, (name,)), None) is not None]
-    asked += _defined_again(walk, text)
+    overrides = list(_defined_again(walk, text))
     if not (places or asked) or module.source.path.endswith(".pyi"):
         return ()
-    reach = PythonReach(module, places, asked)
+    reach = PythonReach(module, places, (*asked, *overrides))
     if not reach and not asked:
         return ()
     bring_back(text, module.tree, reach.functions())
