@@ -6,7 +6,8 @@ import click
 
 from guardfix.linter.files.user_cache import user_cache_folder
 
-from ..wording import printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo
 from .command_failure import Failure
 
 _MEGABYTE = 1_000_000
@@ -24,7 +25,7 @@ def command() -> None:
 @command.command("dir")
 def show_folder() -> None:
     """Print the folder of the cache."""
-    click.echo(printable(user_cache_folder()))
+    echo(printable(user_cache_folder()))
 
 
 @command.command("clean")
@@ -71,4 +72,4 @@ def _tell(before: int) -> None:
 
     after = cache_size()
     where = printable(user_cache_folder())
-    click.echo(f"Removed {(before - after) / _MEGABYTE:.1f} MB from {where}; {after / _MEGABYTE:.1f} MB are left.")
+    echo(f"Removed {(before - after) / _MEGABYTE:.1f} MB from {where}; {after / _MEGABYTE:.1f} MB are left.")

@@ -11,6 +11,7 @@ from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
 from guardfix.linter.rule_names import rule_names
 
 from ..output.finding_places import RULES_PAGE
+from ..output.plain_echo import echo
 from ..output.terminal_layout import reflowed, terminal_width
 from .command_failure import Failure, no_such_rule
 from .command_run import configured_rules
@@ -25,10 +26,10 @@ def command(rule: str) -> None:
     ALL leaves out the rules of plugins.
     """
     if rule.upper() == "ALL":
-        click.echo(pages(load_rule(name) for name in rule_names()), nl=False)
+        echo(pages(load_rule(name) for name in rule_names()), nl=False)
         return
     try:
-        click.echo("\n\n".join(_page(found) for found in find_rules(rule, configured_rules())))
+        echo("\n\n".join(_page(found) for found in find_rules(rule, configured_rules())))
     except UnknownRule:
         raise Failure(no_such_rule(rule)) from None
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..foreign_text import printable
 from ..output.finding_places import place_from
-from ..output.terminal_layout import displayable, wrapped
-from ..wording import count_of, printable
+from ..output.plain_echo import echo
+from ..output.terminal_layout import displayable, styling, wrapped
+from ..wording import count_of
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.personal_choices import Offer
@@ -68,12 +70,12 @@ def ask_for_choices(report: FixableReport, *, color: bool) -> dict[tuple[str, in
     return answers.chosen
 
 
-def confirm_writing(files: int, show_diff: Callable[[], None]) -> bool:
+def confirm_writing(files: int, show_diff: Callable[[], object]) -> bool:
     """Ask whether to write; `d` shows the diff first."""
     while True:
-        click.echo(f"Write {count_of(files, 'file')}? [y]es, [n]o, show the [d]iff: ", nl=False, err=True)
+        echo(f"Write {count_of(files, 'file')}? [y]es, [n]o, show the [d]iff: ", nl=False, err=True)
         key = click.getchar()
-        click.echo(key, err=True)
+        echo(key, err=True)
         if key in "yn":
             return key == "y"
         if key == "d":
@@ -84,9 +86,9 @@ def _answer(path: str, offered: dict[str, Offer], answers: _Answers) -> str:
     """The key that was pressed for one use; `a` makes the next one count for the rest of the file."""
     whole_file = False
     while True:
-        click.echo("all in this file: " if whole_file else "? ", nl=False, err=True)
+        echo("all in this file: " if whole_file else "? ", nl=False, err=True)
         key = click.getchar().lower()
-        click.echo(displayable(key), err=True)
+        echo(displayable(key), err=True)
         if key == _ALL and not whole_file:
             whole_file = True
         elif key in offered or key == _SKIP:
@@ -96,7 +98,7 @@ def _answer(path: str, offered: dict[str, Offer], answers: _Answers) -> str:
         elif key == _QUIT:
             return key
         else:
-            click.echo(f"press one of {', '.join((*offered, _SKIP, _ALL, _QUIT))}", err=True)
+            echo(f"press one of {', '.join((*offered, _SKIP, _ALL, _QUIT))}", err=True)
 
 
 def _show(
@@ -120,7 +122,7 @@ def _show(
         f"  {_bold(_SKIP, color)}  skip    {_bold(_ALL, color)}  the same for all in this file    "
         f"{_bold(_QUIT, color)}  stop asking"
     )
-    click.echo("\n".join(lines), err=True, color=color)
+    echo("\n".join(lines), err=True)
 
 
 def _code(finding: FixableFinding, report: FixableReport, width: int, *, color: bool) -> list[str]:
@@ -164,4 +166,4 @@ def _indented(lead: str, text: str, width: int, indent: str) -> list[str]:
 
 
 def _bold(text: str, color: bool) -> str:
-    return click.style(text, bold=True) if color else text
+    return styling(color)(text, bold=True)

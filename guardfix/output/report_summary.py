@@ -11,7 +11,8 @@ from guardfix.codemods.fixable import FixableReport
 from guardfix.linter.engine import Report
 from guardfix.linter.files.suppressions import unknown_code
 
-from ..wording import count_of, passed, printable
+from ..foreign_text import printable
+from ..wording import count_of, passed
 from .terminal_layout import TAB, wrapped
 
 _TELLS_UNKNOWN_CODES = "GF002"
