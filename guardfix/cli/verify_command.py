@@ -74,6 +74,13 @@ if TYPE_CHECKING:
     envvar="GUARDFIX_YES",
     help="Don't ask before running a project's code for the first time.",
 )
+@click.option(
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="NAME",
+    help="Also pass the environment variable NAME; programs get only variables that say where and how things run.",
+)
 @click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
 @click.option(
     "--model",
@@ -187,8 +194,11 @@ def command(**arguments: Any) -> None:
     Exit status: 0 if all are same, repaired, skipped or nothing to verify, 1 if one is stricter, changed, not run, not
     reached or unsupported, 2 if nothing could be verified.
     """
+    from ..verify.program_runs import pass_variables
+
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
+    pass_variables(arguments["variables"])
     if arguments["missing"]:
         from .verify_missing import list_missing
 
