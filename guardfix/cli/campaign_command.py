@@ -180,17 +180,18 @@ def _summarize(progress: CampaignProgress, folder: str, *, shards: bool) -> None
     show_default=True,
     help="How to write the rows.",
 )
-def query_command(folder: str, sql: str, output_format: str) -> None:
+@click.option("--unrestricted", is_flag=True, help="Let the query read and write files, and load extensions.")
+def query_command(folder: str, sql: str, output_format: str, unrestricted: bool) -> None:
     """Run a DuckDB SQL query on the results of a campaign, even while it is running.
 
-    The tables are `uses` (one row for each use of a guard), `findings` and `repositories`; `describe uses` lists the
+    It reads the campaign's tables, and no other file. They are `uses` (one row for each use of a guard), `findings` and `repositories`; `describe uses` lists the
     columns. They are in DIR as Parquet files.
     """
     from ..campaign.result_tables import BadQuery, NoDuckDB, query
     from ..campaign.rows_as_text import rows_as_text
 
     try:
-        columns, rows = query(ResultStore(folder), sql)
+        columns, rows = query(ResultStore(folder), sql, unrestricted=unrestricted)
     except (BadStore, NoDuckDB, BadQuery) as error:
         raise Failure(str(error)) from None
     echo(rows_as_text(columns, rows, output_format), nl=False)

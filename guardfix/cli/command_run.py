@@ -81,13 +81,14 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
     include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
     workers = arguments.pop("jobs") or 0
     cache_folder = "" if arguments.pop("no_cache") else facts_folder()
+    no_plugins = arguments.pop("no_plugins", False)
     timeout_per_file, memory = arguments.pop("timeout_per_file", None), arguments.pop("reading_memory", None)
 
     def changed(configuration: Configuration) -> Options:
         """What a configuration and the command line come to."""
         from guardfix.linter.rule import Selection
 
-        configured = configuration.options()
+        configured = (configuration.without_plugins() if no_plugins else configuration).options()
         patterns = configured.patterns
         return replace(
             configured,

@@ -52,6 +52,7 @@ def command(port: int, opens: bool, **arguments: Any) -> None:
         access_log=False,
         server_header=False,
         limit_concurrency=64,
+        timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
     )
     echo(f"The playground: {address}")
