@@ -184,8 +184,8 @@ def _summarize(progress: CampaignProgress, folder: str, *, shards: bool) -> None
 def query_command(folder: str, sql: str, output_format: str, unrestricted: bool) -> None:
     """Run a DuckDB SQL query on the results of a campaign, even while it is running.
 
-    It reads the campaign's tables, and no other file. They are `uses` (one row for each use of a guard), `findings` and `repositories`; `describe uses` lists the
-    columns. They are in DIR as Parquet files.
+    It reads the campaign's tables, and no other file. They are `uses` (one row for each use of a guard), `findings` and
+    `repositories`; `describe uses` lists the columns. They are in DIR as Parquet files.
     """
     from ..campaign.result_tables import BadQuery, NoDuckDB, query
     from ..campaign.rows_as_text import rows_as_text

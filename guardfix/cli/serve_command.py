@@ -37,6 +37,7 @@ def command(port: int, opens: bool, **arguments: Any) -> None:
     try:
         import uvicorn
 
+        from ..playground.patient_protocol import PatientProtocol
         from ..playground.playground_app import playground_app
     except ImportError as error:
         why = "`guardfix serve` needs Starlette and uvicorn: `pip install 'guardfix[serve]'`"
@@ -51,7 +52,8 @@ def command(port: int, opens: bool, **arguments: Any) -> None:
         log_level="warning",
         access_log=False,
         server_header=False,
-        limit_concurrency=64,
+        http=PatientProtocol,
+        limit_concurrency=512,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
     )

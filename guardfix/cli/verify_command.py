@@ -18,6 +18,7 @@ from .chosen_fixes import choice_from
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .options import Megabytes, Seconds, choosing_all, output_format_option, selection
+from .program_running import about_shared_cache
 from .verify_page_file import check_page_options, write_verify_page
 from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_limits
 
@@ -199,6 +200,8 @@ def command(**arguments: Any) -> None:
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
     pass_variables(arguments["variables"])
+    if shared := about_shared_cache():
+        raise Failure(shared)
     if arguments["missing"]:
         from .verify_missing import list_missing
 

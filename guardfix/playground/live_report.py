@@ -86,10 +86,11 @@ class LiveReport:
                 seen = self.version
             yield seen
 
-    def source(self, name: str) -> str | None:
-        """The real path of a file that the report is about; None for any other file."""
+    async def source(self, name: str) -> str | None:
+        """The real path of a file that the report is about; None for any other file. Raises `ReportFailed`."""
         if "\0" in name:
             return None
+        await self.page()
         path = os.path.realpath(name)
         return path if path in self._sources else None
 

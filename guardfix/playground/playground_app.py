@@ -109,7 +109,10 @@ def playground_app(secret: str, port: int, live: LiveReport | None = None, secon
         name = request.path_params["path"]
         if "\0" in name:
             return PlainTextResponse("no file has such a name\n", 400)
-        path = live and live.source(os.path.join(repository_top() or os.curdir, name))
+        try:
+            path = live and await live.source(os.path.join(repository_top() or os.curdir, name))
+        except ReportFailed as error:
+            return PlainTextResponse(f"guardfix report: {error}\n", 500)
         if not path or os.path.getsize(path) > _MOST_SOURCE:
             return PlainTextResponse("no such file in the report\n", 404)
         text = DISK.read_or_none(path)
