@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -159,8 +162,14 @@ def _interruptible(
             while worker.is_alive():
                 worker.join(_LOOK)
         except BaseException:
-            connection.interrupt()
-            worker.join(_PATIENCE)
+            deadline = time.monotonic() + _PATIENCE
+            while worker.is_alive() and time.monotonic() < deadline:
+                connection.interrupt()
+                worker.join(_LOOK)
+            if worker.is_alive():  # it would be torn down in the middle of DuckDB, which aborts
+                sys.stderr.write("guardfix: the query didn't end, and was killed\n")
+                sys.stderr.flush()
+                os._exit(128 + signal.SIGTERM)
             raise
         return answer.result()
 
