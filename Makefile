@@ -73,6 +73,7 @@ generate: ## rewrite every generated file
 	$(RUN)python -m guardfix.linter.record_funnel
 	$(RUN)python -m guardfix.cli.record_arguments
 	$(RUN)python -m guardfix explain ALL > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
+	$(RUN)python -m guardfix explain ERRORS > docs/errors.md.new && mv docs/errors.md.new docs/errors.md
 	$(RUN)python -m guardfix.linter.decision.decision_tables docs/decisions.md
 	$(RUN)python -m guardfix.settings_schema guardfix/schemas/settings.schema.json
 

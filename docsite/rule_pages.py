@@ -10,6 +10,7 @@ from pathlib import Path
 from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.linter.rule import Rule, load_rule
 from guardfix.linter.rule_names import rule_names
+from guardfix.pytorch_messages.message_table import known_messages
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -45,6 +46,10 @@ def rule_page(rule: Rule, run: Callable[[Path, Path], str] | None = None) -> str
     language = "python" if rule.languages == ("python",) else "cpp"
     body = _PARTS.sub(lambda found: f"## {found[1]}\n\n{found[2].upper()}", _fenced(rest, language))
     parts = [f"# {rule.code} {rule.name}", f"{summary[:1].upper()}{summary[1:]}", " · ".join(facts), body.strip()]
+    messages = [message for message in known_messages().values() if rule.code in message.rules]
+    if messages:
+        links = "\n".join(f"- [{message.title}](../errors.md#{message.key})" for message in messages)
+        parts.append(f"## What PyTorch says\n\n{links}")
     pair = fixture_pair(rule)
     if pair is not None:
         parts.append(_fixture(*pair))

@@ -33,8 +33,10 @@ without it, diagrams are shown as they are written."""
 _MERMAID_ON_SITE = "assets/mermaid.min.js"
 _WIDE = frozenset({"architecture.md", "comparison.md", "configuration.md", "guards.md", "rules/index.md"})
 """Pages whose tables and diagrams need the room of the table of contents."""
-_ALONE = frozenset({"index.md", "guards.md"})
+_ALONE = frozenset({"index.md", "errors.md", "guards.md"})
 """Pages that are the only one of their section: a list of one page beside them would say nothing."""
+_FIRST_FOUND = "errors.md"
+"""Who searches for what PyTorch says wants this page, not the rules that quote it."""
 _EDIT = re.compile(r'^(```\w+ title="[^"]+") edit$', re.MULTILINE)
 """What the tests of the page's commands read: the block replaces a line of the file above it."""
 _FENCE_SHOWN = re.compile(r"<p>[^<]*```")
@@ -106,6 +108,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         markdown = markdown.replace("```mermaid\n", "```text\n")
     hidden = {"toc": _WIDE, "navigation": _ALONE}
     page.meta["hide"] = [part for part, pages in hidden.items() if page.file.src_uri in pages]
+    if page.file.src_uri == _FIRST_FOUND:
+        page.meta["search"] = {"boost": 5}
     markdown = _EDIT.sub(r"\1", markdown)
     markdown = _OWN_PAGE.sub("](", markdown)
     markdown = _OUTSIDE.sub(f"]({_OWN}", markdown)

@@ -8,8 +8,8 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def passed(files: int) -> str:
-    """The summary of a run without findings."""
+def passed(files: int, why_none: str = "") -> str:
+    """The summary of a run without findings; `why_none` says why no file was looked at."""
     if files == 0:
-        return "No C++ or Python files to check.\n"
+        return f"No C++ or Python files to check{f': {why_none}' if why_none else ''}.\n"
     return f"All checks passed ({count_of(files, 'file')}).\n"

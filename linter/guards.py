@@ -257,18 +257,13 @@ PYTHON_MODULES: Final = ("torch", "guardfix.runtime_shim")
 """Modules that mean torch, whatever alias they are imported under."""
 
 
-ENTERED_INFERENCE_MODE: Final = "context manager of inference_mode"
-"""What stands for a guard's name where a project's own context manager enters inference mode."""
-ENTERED_WITH_TENSORS: Final = "context manager of inference_mode that hands out tensors"
-"""The same, where `with … as name` gives the name a tensor that was made under it."""
-ENTERED: Final = frozenset({ENTERED_INFERENCE_MODE, ENTERED_WITH_TENSORS})
-UNDER_INFERENCE: Final = frozenset({PYTHON_INFERENCE_MODE, *ENTERED})
-"""In Python, what puts a block under inference mode for sure, unless it is called with False."""
+ENTERED_MODE: Final = "context manager that a guard stands in"
+"""What stands for a guard's name where a project's own context manager may enter one."""
 
 
 def python_guard(dotted: str) -> str | None:
     """The name in the table that a dotted Python name stands for (`torch.autograd.no_grad` -> `no_grad`)."""
-    if dotted in ENTERED:
+    if dotted == ENTERED_MODE:
         return dotted
     if dotted.startswith("guardfix.runtime_shim."):
         dotted = "torch" + dotted[len("guardfix.runtime_shim") :]

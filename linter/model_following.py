@@ -1,23 +1,30 @@
 """Which further Python files are read for the models that some code runs under inference mode.
 
-They are the modules that define these models and their parts, found by import, and the files nearby that call the
-functions that run them: those callers may train the same model.
+They are the modules that define what the code takes from them, found by import, and the files nearby that call the
+functions that run models: those callers may train the same model. The abstract machine runs them all together.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
+from . import guards
 from .analysis.project import Project
-from .analysis.shared_models import SharedModels
+from .analysis.python_modules import PythonModules
+from .facts.bodies import Body, Import
+from .facts.python_uses import runs_inference
+from .facts.statement_walk import words_in
+from .flow.program import ProjectCode
+from .flow.running import functions_of, names_of, reaching_guards
 
-MODELS = frozenset({"models"})
-"""What a file is asked for, beside what it is always asked for."""
 MOST_FILES = 200
 """Files that are read for this in one project."""
 _LEVELS_UP = 2
 """Callers are looked for below the folder so far above a file."""
+_EVERYWHERE = frozenset({"forward", "main", "__call__", "__init__"})
+"""Names of functions that say nothing about which one is meant."""
 
 
 class ModelFollowing:
@@ -29,28 +36,55 @@ class ModelFollowing:
         """Paths of files that are not checked."""
         self.read: set[str] = set()
         """Paths of files that were read for this."""
+        self.names: set[str] = set()
+        """Functions and classes that were asked for."""
+        self._taken_from: dict[str, set[str]] = {}
+        """What others take from each module, as far as it was asked for."""
         self._by_place = {os.path.abspath(path): path for path in (*around, *checked)}
-        self._names: set[str] = set()
+        self._modules = PythonModules(self._by_place.values())
 
     def asked(self, project: Project) -> tuple[frozenset[str], list[str]]:
         """(names of functions whose callers are asked now, paths of modules to read)."""
-        models = SharedModels(project.files, self._by_place)
-        names = models.asked_names - self._names
-        self._names |= names
-        for path in project.files:
-            for _ in models.caches_in(path):
-                pass  # what has to be followed for the answer, and was not read, is then among the unread
-        unread = sorted(models.definitions.unread - self.read)
-        return names, unread[: MOST_FILES - len(self.read)]
+        program = ProjectCode(facts for facts in project if facts.language == self.language)
+        reaching = reaching_guards(program, {guards.PYTHON_INFERENCE_MODE})
+        running: set[str] = set()
+        taken: dict[str, set[str]] = defaultdict(set)
+        for file in program.files:
+            found = [(owner, body) for owner, body in functions_of(file) if id(body) in reaching]
+            for owner, body in found:
+                if body.parameters:
+                    running.update(names_of(owner, body))
+            if found or runs_inference(file.facts) or file.path in self.read:
+                for path, name in self._taken(file.module, file.path):
+                    taken[path].add(name)
+        names = running - _EVERYWHERE - self.names
+        self.names |= names.union(*taken.values())
+        unread = sorted(path for path, new in taken.items() if not new <= self._taken_from.get(path, set()))
+        self._taken_from |= taken
+        return frozenset(names), unread[: MOST_FILES - len(self.read)]
+
+    def _taken(self, module: Body | None, path: str) -> Iterator[tuple[str, str]]:
+        """(module of the project, name) of what a module imports and its functions mention, or it hands on."""
+        if module is None:
+            return
+        words = words_in(module)
+        hands_on = path.endswith("__init__.py")
+        for statement in module.statements:
+            if isinstance(statement, Import) and (hands_on or statement.name in words):
+                holder, _, name = statement.dotted.rpartition(".")
+                found = self._modules.find(statement.dotted, path)
+                found = found or self._modules.find(holder or "." * statement.dotted.startswith("."), path)
+                if found is not None and found != path:
+                    yield found, name
 
     def near(self, project: Project) -> list[str]:
-        """The files in which callers are looked for: those whose models haven't been read yet."""
-        known = {facts.path for facts in project if facts.python is not None and facts.python.models is not None}
+        """The files in which callers are looked for."""
         folders = set()
-        for path in known - self.read:
-            folder = os.path.dirname(os.path.abspath(path))
-            for _ in range(_LEVELS_UP):
-                folder = os.path.dirname(folder)
-            folders.add(folder.rstrip(os.sep) + os.sep)
+        for facts in project:
+            if facts.language == self.language and runs_inference(facts):
+                folder = os.path.dirname(os.path.abspath(facts.path))
+                for _ in range(_LEVELS_UP):
+                    folder = os.path.dirname(folder)
+                folders.add(folder.rstrip(os.sep) + os.sep)
         starts = tuple(folders)
-        return [path for place, path in self._by_place.items() if place.startswith(starts) and path not in known]
+        return [path for place, path in self._by_place.items() if place.startswith(starts) and path not in self.read]

@@ -18,6 +18,7 @@ from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
 from .facts import Facts
 from .facts.header_facts import HeaderFacts
+from .facts.python_uses import runs_inference
 from .facts.sketch import Sketch
 from .files.build_targets import BuildTargets
 from .files.compile_commands import CompileCommands, find_compile_commands
@@ -339,11 +340,11 @@ class ProjectReader(Struct, dict=True):
     def _models_followed(self, project: Project, progress: _Progress | None) -> Project:
         """The project with the files in which models are built, run and trained that run under inference mode."""
         for language in self.found.files:
-            if not any(one.language == language and one.python and one.python.models for one in project):
+            if not any(one.language == language and one.python and runs_inference(one) for one in project):
                 continue
             if not any(rule.asks_training for rule in self.rules) and not self._may_fill(language):
                 continue  # then there is nothing that models could share
-            from .model_following import MODELS, ModelFollowing
+            from .model_following import ModelFollowing
 
             around = self._around.files.get(language, ())
             following = ModelFollowing(language, self.found.files[language], around)
@@ -354,7 +355,7 @@ class ProjectReader(Struct, dict=True):
                 if not hits:
                     break
                 watched = frozenset(new_names(one for one in project if one.language == language))
-                found = self._extract(self._job(hits, watched)._replace(named=MODELS), progress)
+                found = self._extract(self._job(hits, watched)._replace(named=frozenset(following.names)), progress)
                 following.read.update(path for _, path, _ in hits)
                 project = project.joined(
                     [facts for facts in found if facts.path not in following.around],

@@ -64,6 +64,9 @@ class Rule(Struct):
     """It asks what other files do with the models that a file runs: those are read as well."""
     asks_training: bool = False
     """It asks what files train with (`PythonFacts.training`, `wraps`), which is not read for other rules."""
+    keeps_results: bool = False
+    """What a program does stays the same when its advice is followed. Of other rules `guardfix verify` expects that
+    something runs in another mode."""
     default: bool = True
     url: str | None = None
     """The page about a rule that does not come with guardfix."""

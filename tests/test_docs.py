@@ -25,7 +25,7 @@ _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
 _OWN = re.compile(r"https://github\.com/guardfix/guardfix/(?:blob|tree)/main/")
 _FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 
-GENERATED = {"docs/rules.md": ["explain", "ALL"]}
+GENERATED = {"docs/errors.md": ["explain", "ERRORS"], "docs/rules.md": ["explain", "ALL"]}
 """Checked-in files and the guardfix command that prints them, as in the Makefile's `generate`."""
 
 
@@ -35,10 +35,11 @@ def test_generated_pages_are_current(path: str, command: list[str]) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments that GitHub gives a page's headings."""
+    """The fragments that GitHub gives a page's headings, and those that the page names itself."""
     text = _FENCED.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ +(.*?) *$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    named = set(re.findall(r'<a id="([\w-]+)"></a>', text))
+    return named | {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -176,6 +177,7 @@ _READ = re.compile(r"""(?:environ|environment)(?:\.get\(|\[)"([A-Z_]+)"|"(GUARDF
 _BETWEEN_OUR_PROCESSES = {
     "GUARDFIX_GUARD_TABLE",
     "GUARDFIX_MADE_UP_FILES",
+    "GUARDFIX_ONLY_TESTS",
     "GUARDFIX_RECORDED_PROCESS",
     "GUARDFIX_RECORDING_FOLDER",
     "GUARDFIX_OUTPUT",

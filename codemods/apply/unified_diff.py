@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from .line_changes import Opcode, changed_lines
 from .rewriting import Rewrite
@@ -51,6 +51,14 @@ def unified_diff(rewritten: Rewrite, base: str = os.curdir) -> list[bytes]:
 
 _AROUND = 3
 """Lines around a change."""
+
+
+def lines_between(before: bytes, after: bytes) -> Iterator[str]:
+    """The lines that go and those that come, for reading."""
+    old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    for line in difflib.unified_diff(old, new, lineterm="", n=0):
+        if line[:1] in "+-" and not line.startswith(("+++", "---")):
+            yield f"{line[0]} {line[1:]}"
 
 
 class _Matched(difflib.SequenceMatcher[bytes]):

@@ -22,7 +22,7 @@ from .guard_spelling import NEW_NAME, inference_qualifier, using_agrees
 from .hazards import hazards_in_words
 from .includes import needed_include
 from .intent_edits import intent_edits
-from .replacement_doubts import doubts_about_the_context, uncounted_in_words
+from .replacement_doubts import doubts_about_the_context, unnoticed_in_words
 
 
 @lru_cache(maxsize=64)
@@ -77,7 +77,7 @@ def retargeted_alias(site: Site) -> Fix | None:
         if context is Context.INFERENCE:
             doubts += hazards_in_words(other, where, site.project)
         elif context is Context.KERNEL:
-            doubts += uncounted_in_words(other, where, site)
+            doubts += unnoticed_in_words(other, where, site)
     message = f"let `{name}` stand for {target}"
     edits += intent_edits(site)
     if site.choice.compat:

@@ -1,49 +1,50 @@
-"""What an edit that brings InferenceMode says about tensors that leave its scope."""
+"""What an edit that brings another guard says about what the program then does, as abstract runs show it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterator
 
-from guardfix.linter.analysis.inference_escapes import escape_hazards
+from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
-from guardfix.linter.analysis.tensor_changes import Hazard
 from guardfix.linter.facts import Facts, GuardUse
-from guardfix.linter.flow.events import PYTORCH_SAYS
+from guardfix.linter.flow.events import Event, EventKind, pytorch_says
 from guardfix.linter.flow.what_if import events_instead
 from guardfix.linter.guards import Effect
 
-SHOWN = 3
+_SHOWN = 3
+_UNNOTICED = frozenset({EventKind.UNCOUNTED_WRITE, EventKind.UNTRACKED_VIEW})
+"""What the old guard counts and tracks since torch 1.9, and the one for kernels does not."""
 
 
 def hazards_in_words(use: GuardUse, facts: Facts, project: Project) -> list[str]:
-    """The first hazards of turning this use into InferenceMode, as doubts about the edit."""
-    return in_sentences(escape_hazards(use, facts, project))
+    """What goes wrong with InferenceMode here, as doubts about the edit."""
+    events = (event for event in events_instead(use, facts, project, Effect.INFERENCE) if event.kind not in _UNNOTICED)
+    return list(dict.fromkeys(_hazard(event, _place(event, facts, project)) for event in events))[:_SHOWN]
 
 
-def in_sentences(hazards: Iterable[Hazard]) -> list[str]:
-    """The first few hazards, each with the way out."""
-    way_out = "clone it there, or move that code into the scope"
-    return [
-        f"`{hazard.variable}` becomes an inference tensor and is {hazard.what} at line {hazard.row}: {way_out}"
-        for hazard in list(hazards)[:SHOWN]
-    ]
+def _hazard(event: Event, line: str) -> str:
+    subject = f"`{event.variable}`" if event.variable else "it"
+    sure = "then raises" if event.certain else "may then raise"
+    said = pytorch_says(event.kind)
+    if said is not None:
+        return f'{line} {sure} "{said}", since {subject} is computed in inference mode'
+    return f"at {line} {subject} is computed in inference mode: {event.what}"
 
 
-def happenings_in_words(
-    use: GuardUse, facts: Facts, project: Project, told: Collection[int] = frozenset()
-) -> list[str]:
-    """What an abstract run shows to go wrong with InferenceMode here, as doubts; `told` are rows of which is told."""
-    found = []
-    for event in events_instead(use, facts, project, Effect.INFERENCE):
-        row = project.files[event.path].row(event.span.start)
-        if event.path == facts.path and row in told:
-            continue
-        line = f"line {row}" if event.path == facts.path else f"{event.path}:{row}"
-        subject = f"`{event.variable}`" if event.variable else "it"
-        sure = "then raises" if event.certain else "may then raise"
-        said = PYTORCH_SAYS.get(event.kind)
-        if said is not None:
-            found.append(f'{line} {sure} "{said}", since {subject} is computed in inference mode')
-        else:
-            found.append(f"at {line} {subject} is computed in inference mode: {event.what}")
-    return found[:SHOWN]
+def uncounted_in_words(use: GuardUse, facts: Facts, project: Project) -> list[str]:
+    """Writes to tensors from outside, and views of them that are given back, below the guard for kernels here."""
+    return list(dict.fromkeys(_unnoticed(use, facts, project)))[:_SHOWN]
+
+
+def _unnoticed(use: GuardUse, facts: Facts, project: Project) -> Iterator[str]:
+    for event in events_instead(use, facts, project, Effect.BELOW_ADINPLACEORVIEW):
+        if event.kind in _UNNOTICED:
+            yield (
+                f"{event.what} at {_place(event, facts, project)}, which autograd doesn't notice anymore, as it has "
+                f"since torch 1.9: if it has to, use {guards.BELOW_AUTOGRAD}"
+            )
+
+
+def _place(event: Event, facts: Facts, project: Project) -> str:
+    row = project.files[event.path].row(event.span.start)
+    return f"line {row}" if event.path == facts.path else f"{event.path}:{row}"

@@ -16,11 +16,12 @@ from .constructor_arguments import argument_edits
 from .guard_aliases import agreed_context
 from .guard_comment_edits import doubts_of_comments, removal_with_comments
 from .guard_spelling import NEW_NAME, spelling
+from .hazards import hazards_in_words
 from .hoisting import hoisted
 from .includes import needed_include
 from .intent_edits import intent_edits, intent_that_goes, is_preserved
 from .long_lived_guards import is_held_by_what_stays
-from .replacement_doubts import doubts_about, hazards_at, is_constructed_out_of_line, switches_grad_on_below
+from .replacement_doubts import doubts_about, is_constructed_out_of_line, switches_grad_on_below
 from .variables import free_name, renaming, takes_new_name
 
 _MOST_TAKEN_ALONG = 16
@@ -145,4 +146,10 @@ def _hoist(site: Site, variable: str, include: Edit | None, renamed: list[Edit],
     )
     if covered:
         message += f"; this makes {_names(covered)} redundant"
-    return site.fix(message, sorted(edits), doubts=hazards_at(site), at_most=Applicability.UNSAFE, name=HOIST)
+    return site.fix(
+        message,
+        sorted(edits),
+        doubts=hazards_in_words(site.use, site.facts, site.project),
+        at_most=Applicability.UNSAFE,
+        name=HOIST,
+    )

@@ -20,7 +20,7 @@ from guardfix.linter.named_tuples import NamedTuple
 
 from ..fix import Edit, Fix
 from ..site import Site
-from .hazards import happenings_in_words
+from .hazards import hazards_in_words
 from .python_imports import import_edits
 from .replacement_doubts import doubts_about_the_context
 from .with_blocks import body_under_guard, rest_of_block_under
@@ -150,7 +150,7 @@ def _doubts(found: PythonUse, decision: Decision, facts: Facts, project: Project
     elif form is Form.ARGUMENT:
         yield "guardfix doesn't follow what happens to the object"
     if decision.context is Context.INFERENCE and facts.python is not None:
-        yield from happenings_in_words(found.use, facts, project)
+        yield from hazards_in_words(found.use, facts, project)
 
 
 def _is_function_body(use: GuardUse, facts: Facts) -> bool:

@@ -6,10 +6,7 @@ import re
 from functools import lru_cache
 
 from guardfix.linter import guards
-from guardfix.linter.analysis.inference_escapes import escape_hazards
 from guardfix.linter.analysis.redundancy import sets_grad_mode_in
-from guardfix.linter.analysis.tensor_changes import Hazard
-from guardfix.linter.analysis.uncounted_writes import uncounted_below
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import words_of
 from guardfix.linter.facts.spans import Sorted
@@ -17,7 +14,7 @@ from guardfix.linter.findings import Confidence, Context, Decision
 
 from ..site import Site
 from .guard_comment_edits import doubts_of_comments
-from .hazards import SHOWN, happenings_in_words, in_sentences
+from .hazards import hazards_in_words, uncounted_in_words
 from .torch_in_use import is_built_before_1_9
 
 
@@ -56,27 +53,20 @@ def doubts_about(site: Site) -> list[str]:
     if use.shared:
         doubts.append("the declaration contains more than this guard")
     if decision.context is Context.INFERENCE:
-        doubts += hazards_at(site)
-        rows = {hazard.row for hazard in _hazards(site)}
-        doubts += happenings_in_words(use, site.facts, site.project, rows)
+        doubts += hazards_in_words(use, site.facts, site.project)
     elif decision.context is Context.KERNEL:
-        doubts += uncounted_in_words(use, site.facts, site)
+        doubts += unnoticed_in_words(use, site.facts, site)
     return doubts
 
 
-def uncounted_in_words(use: GuardUse, facts: Facts, site: Site) -> list[str]:
+def unnoticed_in_words(use: GuardUse, facts: Facts, site: Site) -> list[str]:
     """Writes and views that the old guard counts and tracks since torch 1.9, and the kernel guard does not.
 
     None where the project is built with torch before 1.9 alone: there the old guard hid them too.
     """
     if is_built_before_1_9(site.facts.path, site.workspace):
         return []
-    found = uncounted_below(use, facts, site.project)
-    return [
-        f"{one.what} at line {one.row}, which autograd doesn't notice anymore, as it has since torch 1.9: "
-        f"if it has to, use {guards.BELOW_AUTOGRAD}"
-        for one in found[:SHOWN]
-    ]
+    return uncounted_in_words(use, facts, site.project)
 
 
 def _loses_comment(site: Site) -> bool:
@@ -122,23 +112,6 @@ def _switches_on(facts: Facts) -> Sorted[GuardUse]:
         and use.argument.value is not (use.guard == guards.INFERENCE_MODE)
     )
     return Sorted(switches, lambda use: use.span)
-
-
-def hazards_at(site: Site) -> list[str]:
-    """The first hazards of InferenceMode here, in words; of a member, those of every use of its class."""
-    return in_sentences(_hazards(site))
-
-
-def _hazards(site: Site) -> list[Hazard]:
-    use = site.use
-    if use.form is not Form.MEMBER:
-        return escape_hazards(use, site.facts, site.project)
-    name = site.facts.classes[use.class_].name if use.class_ is not None else ""
-    return [
-        hazard
-        for facts, mention in site.project.mentions_of(name, site.facts)
-        for hazard in escape_hazards(mention, facts, site.project)
-    ]
 
 
 def _is_guard_struct(site: Site) -> bool:

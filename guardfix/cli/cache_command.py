@@ -1,6 +1,8 @@
-"""`guardfix cache dir`, `clean` and `prune`."""
+"""`guardfix cache dir`, `clean`, `prune` and `decided`."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
@@ -73,3 +75,28 @@ def _tell(before: int) -> None:
     after = cache_size()
     where = printable(user_cache_folder())
     echo(f"Removed {(before - after) / _MEGABYTE:.1f} MB from {where}; {after / _MEGABYTE:.1f} MB are left.")
+
+
+@command.command("decided")
+@click.option("--drop", is_flag=True, help="Forget them: `verify --decide` has to find out again.")
+@click.argument("paths", nargs=-1)
+def decided(drop: bool, paths: tuple[str, ...]) -> None:
+    """List what `verify --decide` has found out by running, about guards at and below PATHS, or about all guards."""
+    from guardfix.linter.decision.observed_runs import all_kept_runs, drop_runs
+
+    wanted = [Path(path).resolve() for path in paths]
+    found = [
+        one
+        for one in all_kept_runs()
+        if not wanted or any(Path(one.run.where.rpartition(":")[0]).is_relative_to(path) for path in wanted)
+    ]
+    for one in found:
+        stale = "" if one.holds else " (no longer used: a source has changed)"
+        shown = f"{one.run.where or 'unknown place'}: {one.run.context.value}{stale}, by running {one.run.shown_by}"
+        echo(printable(shown))
+    if drop:
+        try:
+            drop_runs(found)
+        except OSError as error:
+            raise Failure(f"{error.filename}: cannot be removed: {error.strerror}") from None
+    echo(f"{len(found)} decided by running{'; dropped' if drop and found else ''}.", err=True)

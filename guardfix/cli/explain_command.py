@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 
 import click
@@ -10,7 +12,7 @@ from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
 from guardfix.linter.rule_names import rule_names
 
-from ..output.finding_places import RULES_PAGE
+from ..output.finding_places import ERRORS_PAGE, RULES_PAGE
 from ..output.plain_echo import echo
 from ..output.terminal_layout import reflowed, terminal_width
 from .command_failure import Failure, no_such_rule
@@ -18,30 +20,108 @@ from .command_run import configured_rules
 from .options import complete_rule
 
 
-@click.command("explain")
-@click.argument("rule", shell_complete=complete_rule)
-def command(rule: str) -> None:
-    """Print a rule's documentation. RULE is a code (GF101), a name (legacy-guard), or ALL (as in docs/rules.md).
+@click.command("explain", short_help="Explain a rule, a guard, or an error message of PyTorch.")
+@click.argument("what", nargs=-1, shell_complete=complete_rule)
+@click.option(
+    "--traceback",
+    metavar="FILE",
+    help="Say where the error in FILE comes from (`-`: standard input), as `guardfix why` does.",
+)
+def command(what: tuple[str, ...], traceback: str | None) -> None:
+    """Explain a rule, a guard, or an error message of PyTorch.
 
-    ALL leaves out the rules of plugins.
+    WHAT is a rule's code (GF101) or name (legacy-guard), a guard (torch.no_grad), a part of these, or an error message,
+    pasted or, with `-`, piped. ALL prints the documentation of all rules but those of plugins, as in docs/rules.md;
+    ERRORS all messages, as in docs/errors.md.
     """
-    if rule.upper() == "ALL":
+    if traceback is not None:
+        _explain_error((traceback,))
+        return
+    if not what or what == ("-",):
+        if not what and (sys.stdin is None or sys.stdin.isatty()):
+            raise click.UsageError(
+                "name a rule or a guard, or paste an error message; `guardfix rules` lists the rules"
+            )
+        _explain_error(("-",))
+        return
+    text = " ".join(what)
+    if text.upper() == "ALL":
         echo(pages(load_rule(name) for name in rule_names()), nl=False)
         return
+    if text.upper() == "ERRORS":
+        from .explained_topics import errors_page
+
+        echo(errors_page(), nl=False)
+        return
     try:
-        echo("\n\n".join(_page(found) for found in find_rules(rule, configured_rules())))
+        found = find_rules(text, configured_rules())
     except UnknownRule:
-        raise Failure(no_such_rule(rule)) from None
+        _explain_other(text)
+        return
+    echo("\n\n".join(map(_page, found)))
+
+
+def _explain_error(given: tuple[str, ...]) -> None:
+    """A log: where its error comes from."""
+    from .why_command import error_text, show_answer
+
+    if given != ("-",) and not os.path.isfile(given[0]):
+        raise Failure(f"no such file: {given[0]}")
+    show_answer(error_text(given), (), again="guardfix why …")
+
+
+def _explain_other(text: str) -> None:
+    """What is no rule's code or name."""
+    from guardfix.pytorch_messages.message_lookup import find_messages
+
+    from .explained_topics import guard_page, guards_named, list_of_rules, message_page, rules_named_like
+
+    guards = guards_named(text)
+    if guards:
+        echo("\n\n".join(_fitted(guard_page(*one)) for one in guards))
+        return
+    if "\n" in text or "Traceback (most recent call last)" in text:
+        from .why_command import show_answer
+
+        show_answer(text, ())
+        return
+    messages, like = find_messages(text), rules_named_like(text)
+    if messages and (messages[0].exact or not like):
+        if len(messages) == 1:
+            closest = "" if messages[0].exact else "The closest message:\n\n"
+            echo(closest + _fitted(message_page(messages[0].message)))
+            return
+        echo("Several messages have these words:\n")
+        for found in messages:
+            echo(f"  {found.message.title}\n    {ERRORS_PAGE}#{found.message.key}")
+        return
+    if len(like) == 1:
+        echo(_page(load_rule(like[0])))
+    elif like:
+        echo("\n".join(list_of_rules(like)))
+        echo(f"\n`guardfix explain {like[0].code}` explains one of them.")
+    else:
+        raise Failure(no_such_rule(text) + _no_message(text))
+
+
+def _no_message(text: str) -> str:
+    return f", and no message of PyTorch that guardfix knows has these words; see {ERRORS_PAGE}" if " " in text else ""
 
 
 def _page(rule: Rule) -> str:
     """A rule's documentation as it fits the terminal, with its address."""
     url = rule.url if rule.url is not None else f"{RULES_PAGE}#{rule.code.lower()}-{rule.name}"
-    return "\n\n".join(filter(None, (reflowed(rule.documentation, terminal_width()), url)))
+    return "\n\n".join(filter(None, (_fitted(rule.documentation), url)))
+
+
+def _fitted(text: str) -> str:
+    return reflowed(text, terminal_width())
 
 
 def pages(rules: Iterable[Rule]) -> str:
     """Every rule's documentation as one Markdown page: docs/rules.md."""
+    from .explained_topics import messages_of
+
     parts = ["# Rules\n\nMade by `guardfix explain ALL`, from the rules' own documentation.\n"]
     for rule in rules:
         title, _, rest = rule.documentation.partition("\n")
@@ -49,5 +129,10 @@ def pages(rules: Iterable[Rule]) -> str:
         found = find_fix_rule(rule.code, rule.name)
         fix = f"{found.most} fix" if found else "no fix"
         state = "on by default" if rule.default else "off by default"
-        parts.append(f"## {heading}\n\n*{rule.severity}, {fix}, {state}.* {summary[:1].upper()}{summary[1:]}\n{rest}\n")
+        text = f"## {heading}\n\n*{rule.severity}, {fix}, {state}.* {summary[:1].upper()}{summary[1:]}\n{rest}\n"
+        messages = messages_of(rule)
+        if messages:
+            links = ", ".join(f"[{message.title}](errors.md#{message.key})" for message in messages)
+            text += f"\nWhat PyTorch says: {links}.\n"
+        parts.append(text)
     return "\n".join(parts)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,16 @@ _WHAT = {
     "below_autograd": "what the old guard does since torch 1.9: versions are counted, views tracked",
     "remove": "no guard",
 }
-_SKIP, _ALL, _QUIT = "s", "a", "q"
+_SKIP, _ALL, _QUIT, _UNDO, _HELP = "s", "a", "q", "u", "?"
+_ENTER = ("\r", "\n")
+_HELP_TEXT = """\
+  a letter  writes that replacement for this use
+  Enter     takes the one that is marked; where none is, skips the use
+  s         leaves this use as it is; the next run asks again
+  a         lets the next key count for all uses that are left in this file
+  u         goes back to the use before, and forgets what was chosen there
+  q         stops asking: what was chosen so far can be written, and the next run asks about the rest
+  Ctrl-C    ends, and writes nothing"""
 _AROUND = 4
 """Rows of code that are shown above and below a use."""
 _SHOWN_EVIDENCE = 6
@@ -57,17 +67,47 @@ def ask_for_choices(report: FixableReport, *, color: bool) -> dict[tuple[str, in
 
     uses = open_uses(report)
     answers = _Answers()
-    for number, finding in enumerate(uses, 1):
+    asked: list[int] = []
+    """The uses that were asked about, for going back."""
+    number = 0
+    while number < len(uses):
+        finding = uses[number]
         offered = {_KEYS[offer.purpose]: offer for offer in offers(finding, report)}
         key = answers.for_file.get(finding.path, "")
         if key not in offered and key != _SKIP:
-            _show(finding, report, offered, f"[{number}/{len(uses)}]", color=color)
-            key = _answer(finding.path, offered, answers)
+            likeliest = _likeliest(finding, offered)
+            _show(finding, report, offered, f"[{number + 1}/{len(uses)}]", likeliest, color=color)
+            key = _answer(finding.path, offered, answers, likeliest, can_undo=bool(asked))
+            if key == _UNDO:
+                number = asked.pop()
+                before = uses[number]
+                answers.chosen.pop((before.path, before.span.start), None)
+                answers.for_file.pop(before.path, None)
+                continue
+            asked.append(number)
         if key == _QUIT:
             break
         if key in offered:
             answers.chosen[finding.path, finding.span.start] = offered[key].purpose
+        number += 1
     return answers.chosen
+
+
+def _likeliest(finding: FixableFinding, offered: Mapping[str, Offer]) -> str:
+    """The key of the replacement that most reasons speak for; empty where none does, or several do."""
+    assert finding.decision is not None
+    decided = _KEYS.get(finding.decision.context.value, "")
+    if decided in offered:
+        return decided
+    counts = Counter(
+        _KEYS[reason.side.context.value]
+        for reason in finding.decision.evidence
+        if reason.side is not None and reason.side.context is not None
+    )
+    ranked = [(key, count) for key, count in counts.most_common() if key in offered]
+    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+        return ""
+    return ranked[0][0]
 
 
 def confirm_writing(files: int, show_diff: Callable[[], object]) -> bool:
@@ -82,12 +122,14 @@ def confirm_writing(files: int, show_diff: Callable[[], object]) -> bool:
             show_diff()
 
 
-def _answer(path: str, offered: dict[str, Offer], answers: _Answers) -> str:
+def _answer(path: str, offered: Mapping[str, Offer], answers: _Answers, likeliest: str, *, can_undo: bool) -> str:
     """The key that was pressed for one use; `a` makes the next one count for the rest of the file."""
     whole_file = False
     while True:
         echo("all in this file: " if whole_file else "? ", nl=False, err=True)
         key = click.getchar().lower()
+        if key in _ENTER:
+            key = likeliest or _SKIP
         echo(displayable(key), err=True)
         if key == _ALL and not whole_file:
             whole_file = True
@@ -95,14 +137,25 @@ def _answer(path: str, offered: dict[str, Offer], answers: _Answers) -> str:
             if whole_file:
                 answers.for_file[path] = key
             return key
-        elif key == _QUIT:
+        elif key == _QUIT or (key == _UNDO and can_undo):
             return key
+        elif key == _HELP:
+            echo(_HELP_TEXT, err=True)
+        elif key == _UNDO:
+            echo("there is nothing to go back to", err=True)
         else:
-            echo(f"press one of {', '.join((*offered, _SKIP, _ALL, _QUIT))}", err=True)
+            keys = (*offered, _SKIP, _ALL, *([_UNDO] if can_undo else []), _QUIT)
+            echo(f"press one of {', '.join(keys)}; ? explains them", err=True)
 
 
 def _show(
-    finding: FixableFinding, report: FixableReport, offered: dict[str, Offer], count: str, *, color: bool
+    finding: FixableFinding,
+    report: FixableReport,
+    offered: Mapping[str, Offer],
+    count: str,
+    likeliest: str,
+    *,
+    color: bool,
 ) -> None:
     """The use: its code, the evidence by side, the replacements with what each may change, the keys."""
     width = max(40, shutil.get_terminal_size().columns)
@@ -112,7 +165,9 @@ def _show(
     lines += _evidence(finding, width)
     for key, offer in offered.items():
         name = offer.replacement or "remove it"
-        lines += _indented(f"  {_bold(key, color)}  ", f"{name}: {_WHAT[offer.purpose]}", width, "     ")
+        mark = " (likeliest; Enter)" if key == likeliest else ""
+        lines += _indented(f"  {_bold(key, color)}  ", f"{name}{mark}: {_WHAT[offer.purpose]}", width, "     ")
+        lines += _changed(finding, report, offer)
         _, *doubts = offer.fix.message.split("; ")
         for doubt in doubts:
             lines += _indented("     but ", doubt, width, "         ")
@@ -120,9 +175,21 @@ def _show(
         lines.append("  no replacement can be written here: change it by hand")
     lines.append(
         f"  {_bold(_SKIP, color)}  skip    {_bold(_ALL, color)}  the same for all in this file    "
-        f"{_bold(_QUIT, color)}  stop asking"
+        f"{_bold(_UNDO, color)}  undo    {_bold(_HELP, color)}: help    {_bold(_QUIT, color)}  stop asking"
     )
     echo("\n".join(lines), err=True)
+
+
+def _changed(finding: FixableFinding, report: FixableReport, offer: Offer) -> list[str]:
+    """The lines that a choice takes and those that it writes."""
+    from guardfix.codemods.apply.rewriting import apply_edits
+    from guardfix.codemods.apply.unified_diff import lines_between
+
+    source = report.unchanged(finding.path)
+    if source is None:
+        return []
+    lines = lines_between(source.text, apply_edits(source.text, offer.fix.edits))
+    return [f"       {displayable(line)}".rstrip() for line in lines]
 
 
 def _code(finding: FixableFinding, report: FixableReport, width: int, *, color: bool) -> list[str]:

@@ -118,14 +118,19 @@ def _write(settled: Settled, run: CommandRun) -> int:
 
 
 def _tell_rest(settled: Settled, written: Collection[str]) -> None:
-    """One line for each finding that stays as it is, with the reason; its place is the one in the file as it is now."""
+    """One line for each kind of finding that stays as it is, with the reason and the places, which are those in the
+    files as they are now; then what can be done about them."""
     from guardfix.codemods.apply.leftovers import Why, why_left
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
 
+    from ..output.report_summary import is_for_a_person
+
     report = settled.last
     refused = {one.source.path: one.refused for one in settled.rewrites}
     before = SourcePositions(settled.first.workspace)
+    kinds: dict[str, list[str]] = {}
+    undecided = 0
     for finding in report.findings:
         if finding.path in written:
             start = report.start(finding)
@@ -136,4 +141,21 @@ def _tell_rest(settled: Settled, written: Collection[str]) -> None:
         if why is not Why.REFUSED:  # that is reported with the file
             words = "needs --unsafe" if why is Why.UNSAFE else why
             place = f"{printable(finding.path)}:{start.row}:{start.column}"
-            write_note(f"{place}: {finding.code} {words}: {message}")
+            kinds.setdefault(f"{finding.code} {words}: {message}", []).append(place)
+            undecided += why is Why.NO_FIX and is_for_a_person(finding)
+    for kind, (first, *others) in kinds.items():
+        write_note(f"{first}: {kind}{_also(others)}")
+    if undecided:
+        need = "needs" if undecided == 1 else "need"
+        write_note(f"{undecided} {need} your decision: `guardfix migrate --interactive`.")
+
+
+_SHOWN_PLACES = 3
+
+
+def _also(places: list[str]) -> str:
+    """The other places of which the same is to be said."""
+    if not places:
+        return ""
+    more = f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else ""
+    return f" (also {', '.join(places[:_SHOWN_PLACES])}{more})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -84,6 +85,19 @@ def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions
     return replace(options, include=(*options.include, *include), link=(*options.link, *link))
 
 
+def _explain(shown: str) -> None:
+    """One line behind a traceback: what the tensor is and where it was made, and what says more."""
+    from guardfix.pytorch_messages.message_lookup import message_in
+
+    if message_in(shown) is None:
+        return
+    from ..why.answers import brief_answer
+
+    with contextlib.suppress(Exception):  # the program's error is what counts
+        for line in brief_answer(shown):
+            echo(line, err=True)
+
+
 _OF_THE_LANGUAGE = re.compile(r"\w+$|(?:torch|ATen|c10)/")
 """Headers of C++ and of PyTorch, which are not looked for."""
 _NOT_FOUND = r"fatal error: '?([^\s':]+)'?(?:: No such file| file not found)"
@@ -96,6 +110,7 @@ def run_program(
     *,
     trace: bool = False,
     legacy_since19: bool = False,
+    all_frames: bool = False,
     backend: str = "guardfix.runtime_shim",
     **options: Any,
 ) -> int:
@@ -111,7 +126,7 @@ def run_program(
     how: dict[str, Any] = {"module": backend, "trace": trace, "legacy_since19": legacy_since19}
     try:
         if file.suffix == _PYTHON:
-            return run_python(file, arguments, **how)
+            return run_python(file, arguments, all_frames=all_frames, at_error=_explain, **how)
         return run_cpp(file, arguments, options=_with_third_parties(file, CompilerOptions(**options)), **how)
     except ProgramError as error:
         echo(f"guardfix run: {error}", err=True)

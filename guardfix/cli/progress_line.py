@@ -38,19 +38,26 @@ def shown_progress(quiet: bool, first: str = "searching files") -> Iterator[Prog
 
 
 class ProgressLine:
-    """What is said: the search, then how many files are parsed, then the rest."""
+    """What is said: the search, then how many files are parsed, then what is decided. It never goes back to a stage."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._shown = False
+        self._parsed = False
 
     def checking_again(self, number: int) -> None:
         """Note that the fixes of a pass are made, and that what they came to is checked in the next one."""
         self._text = f"checking what the fixes came to: pass {number}"
+        self._parsed = False
 
     def __call__(self, done: int, total: int) -> None:
-        """Note that so many of the files are parsed."""
-        self._text = f"parsing files: {done} of {total}" if done < total else "deciding"
+        """Note that so many of the files are parsed; what is parsed later is for deciding about these."""
+        if self._parsed:
+            self._text = f"deciding: {done} of {total} files around them" if done < total else "deciding"
+        elif done < total:
+            self._text = f"parsing files: {done} of {total}"
+        else:
+            self._text, self._parsed = "deciding", True
 
     def show(self, number: int, frame: Any) -> None:
         """Write the line anew."""

@@ -31,7 +31,7 @@ def is_clean(arguments: Sequence[str]) -> str | None:
     if not paths or not all(map(os.path.isfile, paths)):
         return None
     from guardfix.linter.files import funnel_record, funnel_table
-    from guardfix.linter.files.languages import language_of
+    from guardfix.linter.files.languages import language_of, why_not_read
     from guardfix.linter.files.project_root import find_configuration
     from guardfix.linter.files.search import candidates, names_a_code
 
@@ -50,7 +50,7 @@ def is_clean(arguments: Sequence[str]) -> str | None:
         for _, trouble in candidates((path,), funnel_table.NEEDLES[language], comments=names_a_code):
             if trouble or language not in funnel_table.LOOKS or _may_matter(path, funnel_table.LOOKS[language]):
                 return None
-    return passed(len(seen))
+    return passed(len(seen), why_not_read(paths) if not seen else "")
 
 
 def _may_matter(path: str, look: str) -> bool:

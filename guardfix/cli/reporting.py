@@ -103,7 +103,7 @@ class Reporting(Struct, frozen=True):
                     for line in wrapped(note, terminal_width(sys.stderr), indent=TAB):
                         write_note(line)
                 if not output_format.for_machines:
-                    output.write(summary(report, output.width), newline=False)
+                    output.write(summary(report, output.width, run.paths), newline=False)
 
     @contextmanager
     def _output(self, run: CommandRun, stream: TextIO | None) -> Iterator[Output]:

@@ -41,6 +41,7 @@ import click
     help="Give AutoNonVariableTypeMode its meaning since PyTorch 1.9 (hides Autograd only); by default, it has "
     "the earlier meaning (also hides ADInplaceOrView).",
 )
+@click.option("--all-frames", is_flag=True, help="Show the shim's own frames in the traceback of a Python program.")
 @click.option("--backend", default="guardfix.runtime_shim", show_default=True, hidden=True)
 def command(
     file: Path,
@@ -54,6 +55,7 @@ def command(
     contain: bool,
     trace: bool,
     legacy_since19: bool,
+    all_frames: bool,
     backend: str,
 ) -> None:
     """Run FILE on the runtime shim; no PyTorch is needed.
@@ -75,6 +77,7 @@ def command(
             arguments,
             trace=trace,
             legacy_since19=legacy_since19,
+            all_frames=all_frames,
             backend=backend,
             include=include,
             define=define,

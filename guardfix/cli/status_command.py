@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _TITLES = {NextStep.APPLY: "apply", NextStep.REVIEW: "review", NextStep.DECIDE: "decide"}
 _MEANINGS = {
-    NextStep.APPLY: "with a safe fix: `guardfix migrate --apply`",
-    NextStep.REVIEW: "with an unsafe fix to review: `guardfix migrate --unsafe`",
-    NextStep.DECIDE: "that a person has to decide: `guardfix check`",
+    NextStep.APPLY: "can be applied: `guardfix migrate --apply`",
+    NextStep.REVIEW: "want{s} review: `guardfix migrate --unsafe`",
+    NextStep.DECIDE: "need{s} your decision: `guardfix migrate --interactive`, `guardfix check`",
 }
 _CONFIDENCES = ("high", "medium", "low")
 
@@ -78,7 +78,9 @@ def _text(found: TreeProgress, baseline: str, width: int | None) -> str:
         if total
         else [passed(found.files).rstrip()]
     )
-    lines += [f"  {found.steps[step]:>5} {_MEANINGS[step]}" for step in NextStep if found.steps[step]]
+    for step in NextStep:
+        if count := found.steps[step]:
+            lines.append(f"  {count:>5} {_MEANINGS[step].format(s='s' if count == 1 else '')}")
     if found.baseline is not None:
         before, left, more = found.baseline
         done = f"{100 * (before - left) // before}%" if before else "100%"

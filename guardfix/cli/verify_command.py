@@ -368,13 +368,17 @@ def _project_witnesses(run: CommandRun, arguments: dict[str, Any]) -> Iterator[C
 
 def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
     from ..verify.verifying import needs_running, verify, verify_against
+    from ..verify.wanted_repairs import repairs_between
 
     other: Path | None = arguments["against"]
     if other is not None:
         if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
             raise click.UsageError("--against takes exactly one file to compare with")
         agree_to_run(run, [run.paths[0], str(other)], yes=arguments["yes"])
-        yield verify_against(Path(run.paths[0]), other, settings)
+        wanted = repairs_between(
+            *(check_with(replace(run, paths=(str(path),))).findings for path in (run.paths[0], other))
+        )
+        yield verify_against(Path(run.paths[0]), other, settings, wanted)
         return
     programs = _programs(run, arguments, settings)
     if programs:

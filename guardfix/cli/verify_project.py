@@ -17,10 +17,11 @@ from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_li
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
+    from ..verify.compared_tests import ProjectTests
     from ..verify.exercising import ExercisedProject, ExerciseSettings
     from ..verify.guard_outcomes import GuardOutcome
     from ..verify.program_migration import Migration
-    from ..verify.project_tests import ProjectTests, TestSettings
+    from ..verify.project_tests import TestSettings
 
 
 def verify_project(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]) -> int:

@@ -13,6 +13,7 @@ from .terminal_layout import displayable
 
 RULES_PAGE = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md"
 PROJECT_PAGE = "https://github.com/guardfix/guardfix"
+ERRORS_PAGE = "https://github.com/guardfix/guardfix/blob/main/docs/errors.md"
 
 
 def rule_url(finding: Finding) -> str:

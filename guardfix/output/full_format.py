@@ -15,6 +15,7 @@ from .finding_places import one_line, place_from
 from .finding_reasons import shown_steps
 from .finding_text import COLORS, mark_of, place_text, styled_code, styled_mark
 from .format_registry import Output, OutputFormat
+from .report_summary import is_for_a_person
 from .statistics import write_counts
 from .terminal_layout import TAB, cells, frame, styling, wrapped
 
@@ -56,6 +57,10 @@ def finding_text(finding: FixableFinding, report: FixableReport, output: Output)
     return "\n".join(lines) + "\n"
 
 
+_WAY_OUT = (
+    "say what it is for in a comment, such as `// guardfix: kernel`; or decide with `guardfix migrate --interactive`, "
+    "or by running the program, with `guardfix verify --decide`"
+)
 _TITLES = {
     Applicability.SAFE: "fix:",
     Applicability.UNSAFE: "unsafe fix:",
@@ -98,6 +103,8 @@ def _remarks(finding: FixableFinding) -> Iterator[tuple[str, str]]:
         yield _TITLES[finding.fix.applicability], f" {finding.fix.message}"
         for fix in finding.fix.further:
             yield f"{fix.applicability} fix ({fix.name}):", f" {fix.message}"
+    elif is_for_a_person(finding):
+        yield "help:", f" {_WAY_OUT}"
 
 
 def _evidence_lines(decision: Decision, path: str) -> Iterator[str]:

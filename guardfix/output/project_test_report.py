@@ -11,8 +11,8 @@ from .report_summary import remaining_guards
 from .verdict_json import left_object
 
 if TYPE_CHECKING:
+    from ..verify.compared_tests import ProjectTests
     from ..verify.guard_sites import GuardSite
-    from ..verify.project_tests import ProjectTests
 
 _SHOWN = 3
 

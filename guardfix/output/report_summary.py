@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from guardfix.codemods.fix import Applicability
-from guardfix.codemods.fixable import FixableReport
+from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.engine import Report
+from guardfix.linter.files.languages import why_not_read
 from guardfix.linter.files.suppressions import unknown_code
+from guardfix.linter.guards import LEGACY
 
 from ..foreign_text import printable
 from ..wording import count_of, passed
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
     from ..verify.verifying import Result
 
 
-def summary(report: FixableReport, width: int | None = None) -> str:
-    """The last lines: how many findings, in how many files, and what can be done about them."""
+def summary(report: FixableReport, width: int | None = None, paths: Sequence[str] = ()) -> str:
+    """The last lines: how many findings, in how many files, and what can be done about them. `paths` were named."""
     if not report.findings:
-        return passed(report.files)
+        return passed(report.files, why_not_read(paths) if report.files == 0 else "")
     count = len(report.findings)
     files = len({finding.path for finding in report.findings})
     safe, unsafe = (
@@ -35,13 +37,26 @@ def summary(report: FixableReport, width: int | None = None) -> str:
     )
     line = f"Found {count_of(count, 'issue')} in {count_of(files, 'file')} ({count_of(report.files, 'file')} checked)."
     if safe:
-        line += f"\n[*] {safe} fixable with `guardfix migrate --apply`."
+        line += f"\n[*] {safe} can be applied: `guardfix migrate --apply`."
     if unsafe:
-        line += (
-            f"\n{unsafe}{' more' if safe else ''} fixable with `guardfix migrate --apply --unsafe`; "
-            "review these, as they may change behavior."
-        )
+        line += f"\n{unsafe} {'wants' if unsafe == 1 else 'want'} review, as the fix may change behavior: "
+        line += "`guardfix migrate --unsafe`."
+    if left := count - safe - unsafe:
+        line += f"\n{left} {'needs' if left == 1 else 'need'} your decision: {_deciding(report)}."
     return "".join(f"{part}\n" for paragraph in line.split("\n") for part in wrapped(paragraph, width, indent=TAB))
+
+
+def _deciding(report: FixableReport) -> str:
+    """The command for findings without a fix that can be applied."""
+    left = [f for f in report.findings if f.fix is None or f.fix.applicability is Applicability.DISPLAY]
+    if any(is_for_a_person(finding) for finding in left):
+        return "`guardfix migrate --interactive`"
+    return f"`guardfix explain {left[0].code}`"
+
+
+def is_for_a_person(finding: FixableFinding) -> bool:
+    """Whether a person can say what the old guard is for, so that there is a fix."""
+    return finding.decision is not None and finding.use is not None and finding.use.guard == LEGACY
 
 
 def notes(report: Report) -> Iterator[str]:

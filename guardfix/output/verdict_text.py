@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from guardfix.runtime_shim.recording.guard_table import GuardCount
+
 from ..foreign_text import printable
 from ..verify.guard_outcomes import GuardReach
 from ..verify.verdicts import Judgement, Verdict
@@ -67,14 +69,18 @@ def _reach(reach: GuardReach) -> str:
         return "not counted"
     count = reach.before or reach.after
     assert count is not None
-    if not count.entered:
-        return "not entered"
-    times = "once" if count.entered == 1 else f"{count.entered} times"
-    below = f"entered {times}, {count.ops} op{'' if count.ops == 1 else 's'} below it"
     after = reach.after if reach.before is not None else None
+    if not count.entered:
+        return "not entered" if after is None or not after.entered else f"only after the migration {_entered(after)}"
+    below = _entered(count)
     if after is None or after == count:
         return below
     return f"{below}; after the migration {after.entered} and {after.ops}"
+
+
+def _entered(count: GuardCount) -> str:
+    times = "once" if count.entered == 1 else f"{count.entered} times"
+    return f"entered {times}, {count.ops} op{'' if count.ops == 1 else 's'} below it"
 
 
 def _unsafe(result: Result) -> Iterator[str]:

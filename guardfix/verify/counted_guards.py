@@ -204,4 +204,4 @@ def _facts_of(source: Source) -> Facts | None:
     from guardfix.linter.frontends.frontend import frontend_of
 
     frontend = frontend_of(source.path)
-    return None if frontend is None else frontend.extract(source, frozenset(), None)
+    return None if frontend is None else frontend.extract(source, frozenset(frontend.guards), None)

@@ -34,6 +34,7 @@ _SHOWN = 5
 AS_IT_IS = "left as it is"
 _CONTEXTS = (Context.INFERENCE, Context.KERNEL, Context.BELOW_AUTOGRAD, Context.REMOVE)
 _SURVIVES = (Verdict.SAME, Verdict.REPAIRED)
+_FAILS = (Verdict.CHANGED, Verdict.STRICTER)
 _SAYS_NOTHING = (Verdict.NOT_RUN, Verdict.SKIPPED, Verdict.NOTHING)
 
 
@@ -45,6 +46,12 @@ class Witness:
     judgement: Judgement
     files: frozenset[str]
     """The real paths of what it was made from: when one of them changes, it says nothing any more."""
+    given: str = ""
+    """The call that shows a difference, of an op: its inputs as they are written in Python."""
+
+    @property
+    def named(self) -> str:
+        return f"{self.name} (`{self.given}`)" if self.given else self.name
 
 
 RunWitnesses = Callable[[Migration], list[Witness]]
@@ -67,6 +74,16 @@ class Trial:
             result.judgement.verdict in _SURVIVES and not result.judgement.silent_after for result in self.results
         )
 
+    @property
+    def failure(self) -> Witness | None:
+        """What shows that it does something else; None where that is only unknown, as of runs that can't be compared.
+
+        A difference that was seen is one that repeats, of a program that does the same each time.
+        """
+        return next(
+            (one for one in self.results if one.judgement.verdict in _FAILS or one.judgement.silent_after), None
+        )
+
 
 @dataclass(frozen=True)
 class TriedGuard:
@@ -79,9 +96,10 @@ class TriedGuard:
 
     @property
     def survivor(self) -> Trial | None:
-        """The only replacement that survives; None where there are several, or none, or nothing was run."""
+        """The only replacement that survives; None where another one may survive as well, or nothing was run."""
         found = [trial for trial in self.trials if trial.survives]
-        return found[0] if len(found) == 1 and len(self.trials) > 1 else None
+        others = [trial for trial in self.trials if trial not in found]
+        return found[0] if len(found) == 1 and others and all(trial.failure for trial in others) else None
 
     @property
     def silently_wrong(self) -> str:
@@ -150,7 +168,9 @@ def with_ops(paths: Sequence[str], settings: ExerciseSettings) -> RunWitnesses:
         result = exercise_project(paths, migration, settings)
         files = project_sources(Path(paths[0])) | result.files
         return [
-            Witness(op.name, op.worst.judgement if op.worst is not None else Judgement(op.verdict, op.reason), files)
+            Witness(op.name, op.worst.judgement, files, op.worst.call)
+            if op.worst is not None
+            else Witness(op.name, Judgement(op.verdict, op.reason), files)
             for op in result.ops
             if any(op.enters(site) for site in result.sites)
         ]
@@ -182,7 +202,10 @@ def decide_by_running(report: FixableReport, witnesses: Sequence[Callable[[], Ru
         if survivor is not None:
             assert finding.use is not None
             names = ", ".join(result.name for result in survivor.results[:3])
-            run = ObservedRun(finding.use.type_span.start, survivor.context, names)
+            failed = [(trial.replacement, trial.failure) for trial in tried.trials if trial is not survivor]
+            names += "".join(f"; {what}: {one.named} is {one.judgement.verdict}" for what, one in failed if one)
+            where = f"{linkless_path(finding.path)}:{tried.site.place.row}"
+            run = ObservedRun(finding.use.type_span.start, survivor.context, names, where)
             observed.setdefault(finding.path, []).append(run)
             files = {Path(file) for result in survivor.results for file in result.files}
             sources.setdefault(finding.path, set()).update(files)
@@ -264,7 +287,7 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
         label = f"  {label[:1].upper()}{label[1:]}"
         worst = sorted(trial.results, key=lambda one: one.judgement.verdict in _SURVIVES)
         for result in worst[:_SHOWN]:
-            yield f"{label}, {result.name} is {result.judgement.verdict}: {result.judgement.reason}."
+            yield f"{label}, {result.named} is {result.judgement.verdict}: {result.judgement.reason}."
         if len(worst) > _SHOWN:
             well = sum(one.judgement.verdict in _SURVIVES for one in worst)
             yield f"{label}, {well} of all {len(worst)} that enter it are same or repaired."
@@ -274,8 +297,10 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
         what = tried.survivor.replacement
         yield (
             f"  Only {what if what != 'removed' else 'removal'} survives. `guardfix check` and `migrate` take this as "
-            "evidence, until one of the sources changes."
+            "evidence, until one of the sources changes; `guardfix cache decided` lists and drops such evidence."
         )
+    elif sum(trial.survives for trial in tried.trials) == 1:
+        yield "  Only one survives, but another one couldn't be compared, so this doesn't decide it."
     elif any(trial.survives for trial in tried.trials):
         yield "  Several survive, so this doesn't decide it."
     else:

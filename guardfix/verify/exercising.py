@@ -29,6 +29,7 @@ from .project_walk import files_below
 from .scratch import scratch_folder
 from .tree_copies import SIBLINGS, TREE, TreeCopy
 from .verdicts import Verdict, VerificationFailed
+from .wanted_repairs import WantedRepair
 
 _REGISTERS = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\b|\bRegisterOperators\b|\bPYBIND11_MODULE\b")
 _MODULE = re.compile(r"\bPYBIND11_MODULE\s*\(\s*(\w+)")
@@ -103,7 +104,8 @@ def exercise_project(
             raise VerificationFailed(f"there is no op to exercise in {root}{said}")
         numbers = frozenset(site.number for site in migration.sites if site.changed)
         numbers = numbers if wanted is None else numbers & wanted
-        ops = tuple(_exercised(one, servers, numbers if counted else None, settings) for one in described)
+        counts = numbers if counted else None
+        ops = tuple(_exercised(one, servers, counts, settings, migration.wanted) for one in described)
         sites = tuple(site if counted else replace(site, counted=(False, False)) for site in migration.sites)
         return ExercisedProject(ops, sites, project.preamble, tuple(dict.fromkeys(failures)), frozenset(project.files))
 
@@ -113,6 +115,7 @@ def _exercised(
     servers: Sequence[LibraryServer],
     numbers: frozenset[int] | None,
     settings: ExerciseSettings,
+    wanted: tuple[WantedRepair, ...],
 ) -> ExercisedOp:
     try:
         op: CallableOp = callable_op(described)
@@ -120,7 +123,7 @@ def _exercised(
         shown = described.get("signature") or described["name"]
         reason = f"no inputs can be generated: {error}"
         return ExercisedOp(described["name"], shown.splitlines()[0], Verdict.NOT_REACHED, reason)
-    return exercise_op(op, servers, numbers, settings.examples)
+    return exercise_op(op, servers, numbers, settings.examples, wanted)
 
 
 def _reason(failure: Mapping[str, Any]) -> str:

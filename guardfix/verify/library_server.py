@@ -20,6 +20,12 @@ from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS, Se
 from .program_runs import COMPILE_SECONDS, ProgramRun
 from .verdicts import VerificationFailed
 
+FILLS = (0x00, 0x7F)
+"""What memory outside of tensors is filled with, in the first run of a program and when it is repeated."""
+
+WRITES_OUTSIDE = "it writes to memory outside of its tensors"
+READS_OUTSIDE = "its results depend on memory outside of its tensors"
+
 _SERVER = "guardfix.runtime_shim.recording.served_libraries"
 
 
@@ -31,11 +37,18 @@ class OpRun:
     results: list[str] | None
     reached: dict[int, GuardCount]
     """The guards that it entered, by their numbers; row 0 has all its ops."""
+    overran: bool = False
+    """It wrote to memory outside of its tensors."""
 
     @property
     def refusal(self) -> str | None:
         """What the program ended with; None when it came to its end."""
-        return self.run.errors or None
+        return self.run.errors or (WRITES_OUTSIDE if self.overran else None)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether what it gave can be compared with what it gives after a migration."""
+        return not self.overran and (self.run.status is None or self.run.status >= 0)
 
 
 class LibraryServer:
@@ -77,9 +90,13 @@ class LibraryServer:
             said = self._log.read_bytes()[-2000:].decode("utf-8", "replace").strip()
             raise VerificationFailed(f"the libraries could not be loaded: {said or 'the process ended'}")
 
-    def run(self, text: str, call: str) -> OpRun:
-        """What the program with this text does. One that crashes, or takes too long, ends by a signal."""
-        os.write(self.commands, json.dumps({"program": text, "call": call}).encode() + b"\n")
+    def run(self, text: str, call: str, fill: int = FILLS[0]) -> OpRun:
+        """What the program with this text does. One that crashes, or takes too long, ends by a signal.
+
+        Memory that is not the program's is filled with the byte `fill`.
+        """
+        command = {"program": text, "call": call, "fill": fill}
+        os.write(self.commands, json.dumps(command).encode() + b"\n")
         answer = self._answer(PROGRAM_SECONDS + 5.0)
         if answer is None:
             raise VerificationFailed("the process that runs the project's ops ended")
@@ -92,7 +109,7 @@ class LibraryServer:
         said = "" if error is None else f"{error[0]}: {error[1]}"
         run = ProgramRun(0 if error is None else 1, answer["output"], said, answer["events"])
         reached = {int(number): GuardCount(*count) for number, count in answer["reached"].items()}
-        return OpRun(run, answer["results"], reached)
+        return OpRun(run, answer["results"], reached, answer["overran"])
 
     def _answer(self, seconds: float) -> dict[str, Any] | None:
         while True:

@@ -6,7 +6,7 @@ hypothesis draws the programs and shrinks those that differ. It needs the extra 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS
 
 from .guard_outcomes import GuardReach, ProgramReach
 from .guard_sites import GuardSite
+from .library_server import FILLS, READS_OUTSIDE
 from .op_inputs import Candidate, FoundInputs, search_inputs
 from .op_programs import BACKWARDS, CALL_MODES, LEAF, ROLES, USES, OpProgram, program_text
 from .op_signatures import CallableOp
@@ -22,6 +23,7 @@ from .verdicts import Judgement, Verdict, differs, judge
 
 if TYPE_CHECKING:
     from .library_server import LibraryServer, OpRun
+    from .wanted_repairs import WantedRepair
 
 _WORST_FIRST = (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED, Verdict.SAME)
 
@@ -51,6 +53,13 @@ class ShownDifference:
 
     judgement: Judgement
     text: str
+
+    @property
+    def call(self) -> str:
+        """The inputs and the call, in one line."""
+        lines = [line.strip() for line in self.text.splitlines()]
+        last = next((number for number, line in enumerate(lines) if line.startswith("y = ")), len(lines))
+        return "; ".join(lines[: last + 1])
 
 
 @dataclass
@@ -92,10 +101,15 @@ class ExercisedOp:
 
 
 def exercise_op(
-    op: CallableOp, servers: Sequence[LibraryServer], numbers: frozenset[int] | None, examples: int
+    op: CallableOp,
+    servers: Sequence[LibraryServer],
+    numbers: frozenset[int] | None,
+    examples: int,
+    wanted: Collection[WantedRepair] = (),
 ) -> ExercisedOp:
     """Finds inputs that the op accepts, and compares `examples` programs around them.
 
+    An input with which the original op crashes, or touches memory outside of its tensors, is not accepted.
     `servers` has the libraries before and after. An op that enters none of the guards with these `numbers` is left
     after a few programs; None if nothing counts them. Raises `VerificationFailed` when a server ends.
     """
@@ -103,19 +117,23 @@ def exercise_op(
     results: dict[Candidate, list[str] | None] = {}
 
     def refusal_of(candidate: Candidate) -> str | None:
-        program = _first_program(op, candidate)
-        ran = servers[0].run(program_text(op, program, None, observed=False), op.name)
+        text = program_text(op, _first_program(op, candidate), None, observed=False)
+        ran = servers[0].run(text, op.name)
         _count(done.before, ran.reached)
-        if ran.refusal is None:
-            results[candidate] = ran.results
-        return ran.refusal
+        if ran.refusal is not None:
+            return ran.refusal
+        again = servers[0].run(text, op.name, FILLS[1])
+        if not again.is_sound or differs(ran.run, again.run, {}):
+            return READS_OUTSIDE
+        results[candidate] = ran.results
+        return None
 
     found = search_inputs(op, refusal_of)
     done.calls = found.tried
     if not found.accepted:
         done.verdict, done.reason = _never_accepted(found)
         return done
-    _Comparison(op, servers, found, results, done).exercise(numbers, examples)
+    _Comparison(op, servers, found, results, done, wanted).exercise(numbers, examples)
     return done
 
 
@@ -151,12 +169,17 @@ class _Comparison:
         found: FoundInputs,
         results: Mapping[Candidate, list[str] | None],
         done: ExercisedOp,
+        wanted: Collection[WantedRepair],
     ) -> None:
         self.op, self.servers, self.found, self.results, self.done = op, servers, found, results, done
+        self.wanted = wanted
         self.unsupported: Judgement | None = None
+        self.numbers: frozenset[int] | None = None
+        """The guards that matter; None where nothing counts them."""
 
     def exercise(self, numbers: frozenset[int] | None, examples: int) -> None:
         done = self.done
+        self.numbers = numbers
         # First the plainest programs, with backward: an op that enters no guard is done with.
         for candidate in self.found.accepted:
             for backward in BACKWARDS[1:]:
@@ -182,18 +205,35 @@ class _Comparison:
         self.done.calls += 1
         _count(self.done.before, before.reached)
         _count(self.done.after, after.reached)
-        judgement = _judged(before, after)
+        judgement = _judged(before, after, self.wanted)
         if judgement.verdict is Verdict.UNSUPPORTED:
             self.unsupported = self.unsupported or judgement
-        if judgement.verdict not in _RAISED:
+        if judgement.verdict not in _RAISED or not self._enters(before, after):
             return
-        if differs(before.run, self.servers[0].run(text, self.op.name).run, {}):
-            return  # two runs of the same program differ: it reads uninitialized memory, or its own random numbers
+        if not self._repeats(text, before, judgement):
+            return
         known = self.done.differences.get(judgement.verdict)
         if known is None or _length(text) < _length(known.text):
             self.done.differences[judgement.verdict] = ShownDifference(judgement, text)
         if raising:
             raise _RAISED[judgement.verdict]
+
+    def _enters(self, *runs: OpRun) -> bool:
+        """Whether one of the runs came to a guard that matters: else the migration can't be why they differ."""
+        numbers = self.numbers
+        return numbers is None or any(
+            run.reached[number].entered for run in runs for number in numbers & {*run.reached}
+        )
+
+    def _repeats(self, text: str, before: OpRun, judgement: Judgement) -> bool:
+        """Whether the original program does the same again, whatever the memory around its tensors holds, and the
+        migrated one differs from it again."""
+        if not before.is_sound:
+            return False
+        again, after = (server.run(text, self.op.name, FILLS[1]) for server in self.servers)
+        if not again.is_sound or differs(before.run, again.run, {}):
+            return False
+        return _judged(again, after, self.wanted).verdict is judgement.verdict
 
     def _search(self, examples: int) -> None:
         import hypothesis
@@ -238,9 +278,9 @@ class _Comparison:
                 raise
 
 
-def _judged(before: OpRun, after: OpRun) -> Judgement:
+def _judged(before: OpRun, after: OpRun, wanted: Collection[WantedRepair]) -> Judgement:
     if not (before.run.timed_out or after.run.timed_out):
-        return judge(before.run, after.run, {})
+        return judge(before.run, after.run, {}, wanted=wanted)
     limit = f"{PROGRAM_SECONDS} s, the limit for one call"
     if not before.run.timed_out:
         return Judgement(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from guardfix.codemods.apply.leftovers import Why, why_left
 
 from .guard_sites import GuardSite, SourcePlace, count_guards, linkless_path, old_guards_of
+from .wanted_repairs import WantedRepair, wanted_repair
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
@@ -55,6 +56,8 @@ class Applied:
     place: SourcePlace
     unsafe: bool
     message: str
+    wanted: WantedRepair | None = None
+    """What it is meant to change, if anything."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,11 @@ class Migration:
     def highest_site(self) -> int:
         """The highest number of a guard that is counted."""
         return max((site.number for site in self.sites), default=0)
+
+    @property
+    def wanted(self) -> tuple[WantedRepair, ...]:
+        """What the fixes are meant to change."""
+        return tuple(fix.wanted for fix in self.applied if fix.wanted is not None)
 
     @property
     def leaves_guards(self) -> bool:
@@ -174,7 +182,8 @@ def migrate(report: FixableReport, *, embedded: bool = True) -> Migration:
         rewritten_files[path] = rewritten
         texts[linkless_path(path)] = rewritten.source.encode(rewritten.text)
         for finding, fix, offset in rewritten.applied_where():
-            applied.append(Applied(place(finding, offset), fix.applicability is Applicability.UNSAFE, fix.message))
+            unsafe = fix.applicability is Applicability.UNSAFE
+            applied.append(Applied(place(finding, offset), unsafe, fix.message, wanted_repair(finding)))
     left = tuple(
         Left(
             place(finding, settled.place_before(finding)),

@@ -94,7 +94,7 @@ def compare(before: Iterable[TracedEvent], after: Iterable[TracedEvent]) -> Comp
     return Comparison(parting, mark, inference)
 
 
-def _threads(events: Iterable[TracedEvent]) -> list[list[TracedEvent]]:
+def _threads(events: Iterable[TracedEvent], *, without_flags: bool = False) -> list[list[TracedEvent]]:
     found: dict[int, list[TracedEvent]] = {}
     for event in events:
         if event["event"] in ("step", "raised", "gradient"):
@@ -103,14 +103,18 @@ def _threads(events: Iterable[TracedEvent]) -> list[list[TracedEvent]]:
             rest = {"event": "step", "op": "(more)", "results": [event["digest"]]}
             found.setdefault(event["thread"], []).append(rest)
     main = found.pop(0, [])
-    return [main, *sorted(found.values(), key=lambda steps: [str(_meaning(step)) for step in steps])]
+    meaning = _values if without_flags else _meaning
+    return [main, *sorted(found.values(), key=lambda steps: [str(meaning(step)) for step in steps])]
 
 
 def paired_threads(
-    before: Iterable[TracedEvent], after: Iterable[TracedEvent]
+    before: Iterable[TracedEvent], after: Iterable[TracedEvent], *, without_flags: bool = False
 ) -> Iterator[tuple[list[TracedEvent], list[TracedEvent]]]:
-    """The steps of each thread, before and after; a thread that only one recording has meets an empty list."""
-    for one, two in zip_longest(_threads(before), _threads(after)):
+    """The steps of each thread, before and after; a thread that only one recording has meets an empty list.
+
+    With `without_flags`, threads that differ in what is recorded for autograd count as the same.
+    """
+    for one, two in zip_longest(*(_threads(events, without_flags=without_flags) for events in (before, after))):
         yield one or [], two or []
 
 
@@ -127,6 +131,12 @@ def _meaning(event: TracedEvent) -> tuple[Any, ...]:
     if op in ANSWERED_ANEW:
         return (event["event"], op)
     return (event["event"], op, *(_value(result) for result in event["results"]))
+
+
+def _values(event: TracedEvent) -> tuple[Any, ...]:
+    """What an event gives, whatever is recorded of it."""
+    values = (result["data"] for result in event.get("results", ()) if isinstance(result, dict))
+    return (event["event"], event.get("op", "gradient"), *values)
 
 
 _VERSIONS = re.compile(r"\bis at version \d+; expected version \d+")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from guardfix.runtime_shim.cpp.program_errors import in_a_row
 from .lacking import missing_of_torch, missing_package
 from .program_runs import ProgramRun, comparable
 from .traces import Comparison, compare, in_words, short, without_versions
+from .wanted_repairs import WantedRepair, seen_repair
 
 
 class Verdict(StrEnum):
@@ -147,13 +148,19 @@ def _refusal(message: str) -> Refusal | None:
 
 
 def judge(
-    before: ProgramRun, after: ProgramRun, places: Mapping[str, str], *, uncovered: ProgramRun | None = None
+    before: ProgramRun,
+    after: ProgramRun,
+    places: Mapping[str, str],
+    *,
+    uncovered: ProgramRun | None = None,
+    wanted: Collection[WantedRepair] = (),
 ) -> Judgement:
     """The verdict on a migration from a run of the program before it and one after it.
 
     `places` maps scratch folders to what they are copies of. `uncovered` is a run of the program before the
     migration in which nothing is hidden from autograd, where the runs themselves can't tell (PyTorch's can't):
-    whatever it does otherwise was hidden. Raises `VerificationFailed`.
+    whatever it does otherwise was hidden. `wanted` is what the migration is meant to change. Raises
+    `VerificationFailed`.
     """
     stopped = _unsupported(before, after, places)
     if stopped is not None:
@@ -174,11 +181,19 @@ def judge(
     if output is None and before.status == after.status and comparison.parting is None:
         if before.status != 0:
             return found.saying(Verdict.NOT_RUN, f"it fails before and after: {how_it_ended(before)}", _LET_IT_RUN)
+        repair = seen_repair(before.events, after.events, wanted)
+        if repair is not None:
+            return found.saying(Verdict.REPAIRED, repair, "")
         return found.saying(Verdict.SAME, *_same(comparison, silent_before, silent_after))
     ending = _ending(before, after)
     if ending:
         advice = f"{_LOOK}; if it is only slower, raise `--timeout`" if after.timed_out else _LOOK
         return found.saying(Verdict.CHANGED, ending, advice)
+    if comparison.parting is not None and after.status in (0, before.status):
+        # With nothing that parts, what the output says differently is of something else.
+        repair = seen_repair(before.events, after.events, wanted)
+        if repair is not None:
+            return found.saying(Verdict.REPAIRED, repair, "")
 
     error = _new_error(before, after, comparison)
     refusal = _refusal(error["message"]) if error is not None else None

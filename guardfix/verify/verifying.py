@@ -30,6 +30,7 @@ from .run_starting import RunStarter, StartedRun, start_run
 from .scratch import empty_folder, scratch_folder
 from .tree_copies import SIBLINGS, TREE, TreeCopy
 from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic
+from .wanted_repairs import WantedRepair
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ def _uncompiled(migration: Migration, files: Set[str]) -> Iterator[Result]:
         yield Result(Program(shown, shown.parent, named=False), judgement, migration=part, is_program=False)
 
 
-def verify_against(first: Path, second: Path, settings: Settings) -> Result:
-    """Compare two given programs."""
+def verify_against(first: Path, second: Path, settings: Settings, wanted: tuple[WantedRepair, ...] = ()) -> Result:
+    """Compare two given programs, of which the second one is meant to repair what is `wanted`."""
     program, other = (Program(path, path.parent, named=True) for path in (first, second))
     sites, (before, after) = count_guards_of((first, second))
     counted = {linkless_path(first): (before, before), linkless_path(second): (after, after)}
@@ -159,7 +160,7 @@ def verify_against(first: Path, second: Path, settings: Settings) -> Result:
         counted = {linkless_path(first): (before, after)}
     migration = Migration(sites=sites, counted=counted)
     with _Pair(program.root, other.root, settings) as pair:
-        result = pair.run(program, migration, _Copies(migration, program, other), other)
+        result = pair.run(program, migration, _Copies(migration, program, other), other, wanted)
     return replace(result, against=str(second))
 
 
@@ -255,8 +256,16 @@ class _Pair:
             ]
             self.model = provide_model(texts_of, self.settings.model, self.settings.arguments, folders)
 
-    def run(self, program: Program, part: Migration, copies: _Copies, other: Program | None = None) -> Result:
+    def run(
+        self,
+        program: Program,
+        part: Migration,
+        copies: _Copies,
+        other: Program | None = None,
+        repairs: tuple[WantedRepair, ...] = (),
+    ) -> Result:
         """Run a program before and after the migration, or two programs, and compare."""
+        repairs = part.wanted if other is None else repairs
         self._precompile(program)
         counted = bool(part.sites)
         self.fill(copies, counted=counted)
@@ -266,12 +275,12 @@ class _Pair:
             self.fill(copies, counted=False)
             before, after = self._both(program, other or program, part)
         places = self._places(program, other or program)
-        judgement = judge(before, after, places, uncovered=self._uncovered(program))
+        judgement = judge(before, after, places, uncovered=self._uncovered(program), wanted=repairs)
         others = self._with_other_meaning(program, other, part, [before, after], counted=counted)
         if others:
             judged = {
                 self.settings.meanings[0]: judgement,
-                self.settings.meanings[1]: judge(others[0], others[1], places),
+                self.settings.meanings[1]: judge(others[0], others[1], places, wanted=repairs),
             }
             judgement = by_both_meanings(judged)
         if judgement.verdict in (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED) and differs(

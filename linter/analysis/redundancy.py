@@ -146,5 +146,6 @@ def _is_inside(other: GuardUse, use: GuardUse, facts: Facts, switches: list[Guar
     )
 
 
+@lru_cache(maxsize=1024)  # asked for each pair of guards in one scope
 def _gates(span: Span, facts: Facts) -> list[Span]:
     return [branch.span for _, branch in index_of(facts).branches.around(span)]

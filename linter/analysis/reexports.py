@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -13,6 +11,7 @@ from ..facts import Facts, GuardUse
 from ..facts.expressions import last_name
 from ..facts.python_model import PythonFacts, PythonUse
 from ..guards import canonical_name
+from .python_modules import PythonModules, module_parts, parts_wanted
 
 _DEPTH = 6
 
@@ -44,7 +43,7 @@ def modules_asked(files: Sequence[Facts]) -> frozenset[str]:
 
 def is_module(path: str, tails: Collection[str]) -> bool:
     """Whether a file is a module whose name ends with one of these parts."""
-    parts = _module_parts(path)
+    parts = module_parts(path)
     return bool(parts) and parts[-1] in tails
 
 
@@ -68,12 +67,8 @@ class _Modules:
     """Finds a project's modules by the dotted names that its files use."""
 
     def __init__(self, files: dict[str, Facts]) -> None:
-        self._by_tail: dict[str, list[tuple[list[str], Facts]]] = defaultdict(list)
-        for path, facts in files.items():
-            if facts.python is not None:
-                parts = _module_parts(path)
-                if parts:
-                    self._by_tail[parts[-1]].append((parts, facts))
+        self._files = {path: facts for path, facts in files.items() if facts.python is not None}
+        self._modules = PythonModules(self._files)
 
     def resolved(self, facts: Facts) -> Facts:
         python = facts.python
@@ -86,7 +81,7 @@ class _Modules:
         if "." not in use.use.guard:
             return use
         guard = self._guard(use.use.guard, facts, _DEPTH) or ""
-        mode = True if guard in guards.ENTERED and use.called else use.mode
+        mode = True if guard == guards.ENTERED_MODE and use.called else use.mode
         return replace(use, use=_renamed(use.use, guard), mode=mode)
 
     def _guard(self, name: str, facts: Facts, depth: int) -> str | None:
@@ -96,8 +91,8 @@ class _Modules:
         module, _, last = name.rpartition(".")
         if depth == 0 or not last:
             return None
-        for target in self._find(module, name.startswith("."), facts):
-            assert target.python is not None
+        target = self._find(module, name, facts)
+        if target is not None and target.python is not None:
             exports = dict(target.python.exports)
             if last in exports:
                 return self._guard(exports[last], target, depth - 1)
@@ -107,17 +102,19 @@ class _Modules:
                     return found
         return None
 
+    def _find(self, module: str, name: str, facts: Facts) -> Facts | None:
+        path = self._modules.find(_from(module, name), facts.path)
+        return self._files[path] if path is not None else None
+
     def missing(self, name: str, facts: Facts, depth: int) -> Iterator[str]:
         """The last parts of the modules that would have to say what a name means."""
         module, _, last = name.rpartition(".")
         if depth == 0 or not last or not module or guards.python_guard(canonical_name(name)) is not None:
             return
-        found = self._find(module, name.startswith("."), facts)
-        if not found:
-            wanted = self._wanted(module, name.startswith("."), facts)
-            yield from wanted[-1:]
-        for target in found:
-            assert target.python is not None
+        target = self._find(module, name, facts)
+        if target is None:
+            yield from parts_wanted(_from(module, name), facts.path)[-1:]
+        elif target.python is not None:
             exports = dict(target.python.exports)
             if last in exports:
                 yield from self.missing(exports[last], target, depth - 1)
@@ -126,35 +123,10 @@ class _Modules:
                     inner = star + last if star.endswith(".") else f"{star}.{last}"
                     yield from self.missing(inner, target, depth - 1)
 
-    def _wanted(self, module: str, relative: bool, facts: Facts) -> list[str]:
-        """The parts of a module's name; of a relative one, those of its path."""
-        if relative:
-            dots = len(module) - len(module.lstrip("."))
-            folder = os.path.abspath(facts.path)
-            # `from .compat import no_grad` is written `.compat.no_grad`, `from . import no_grad` is `.no_grad`.
-            for _ in range(max(1, dots)):
-                folder = os.path.dirname(folder)
-            return [*_parts(folder), *[part for part in module.lstrip(".").split(".") if part]]
-        return module.split(".")
 
-    def _find(self, module: str, relative: bool, facts: Facts) -> list[Facts]:
-        wanted, exact = self._wanted(module, relative, facts), relative
-        if not wanted:
-            return []
-        found = []
-        for parts, target in self._by_tail.get(wanted[-1], ()):
-            if (exact and parts == wanted) or (not exact and parts[-len(wanted) :] == wanted):
-                found.append(target)
-        return found if len(found) == 1 or exact else []
-
-
-def _module_parts(path: str) -> list[str]:
-    parts = _parts(os.path.splitext(os.path.abspath(path))[0])
-    return parts[:-1] if parts[-1] == "__init__" else parts
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.split(os.sep) if part]
+def _from(module: str, name: str) -> str:
+    """`from . import no_grad` is written `.no_grad`, which has no module's name."""
+    return module or ("." if name.startswith(".") else "")
 
 
 def _renamed(use: GuardUse, guard: str) -> GuardUse:

@@ -7,7 +7,7 @@ anything.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
@@ -29,11 +29,10 @@ def is_vendored(path: str) -> bool:
 
 
 class TopicPlace(NamedTuple):
-    """The first place of a topic, and how many there are."""
+    """The first place of a topic."""
 
     path: str
     mention: Mention
-    times: int
 
 
 class Survey:
@@ -46,7 +45,7 @@ class Survey:
         """How many of the project's own files were looked at."""
         self._functions: dict[str, list[str]] = defaultdict(list)
         self._classes: dict[str, list[str]] = defaultdict(list)
-        self._places: dict[Topic, TopicPlace] = {}
+        self._counts: Counter[Topic] = Counter()
         self._in_file: dict[str, Mapping[Topic, Mention]] = {}
         for sketch in sketches:
             for name in sketch.functions:
@@ -57,30 +56,22 @@ class Survey:
             if is_vendored(sketch.path):
                 continue
             self.files += 1
-            for topic, mention in sketch.mentions.items():
-                known = self._places.get(topic)
-                self._places[topic] = (
-                    TopicPlace(sketch.path, mention, mention.times)
-                    if known is None
-                    else known._replace(times=known.times + mention.times)
-                )
+            self._counts.update({topic: mention.times for topic, mention in sketch.mentions.items()})
 
     def count(self, topic: Topic) -> int:
         """In how many places the project's own code mentions the topic."""
-        return self._places[topic].times if topic in self._places else 0
-
-    def place(self, topic: Topic) -> TopicPlace | None:
-        """Where it does so first, by path."""
-        return self._places.get(topic)
+        return self._counts[topic]
 
     def place_among(self, topic: Topic, counts: Callable[[str], bool]) -> TopicPlace | None:
-        """As `place`, of those of its files that count."""
-        found: TopicPlace | None = None
-        for path, mentions in self._in_file.items():
-            if topic in mentions and not is_vendored(path) and counts(path):
-                times = mentions[topic].times
-                found = found._replace(times=found.times + times) if found else TopicPlace(path, mentions[topic], times)
-        return found
+        """Where the project's own code does so first, in the files that count."""
+        return next(
+            (
+                TopicPlace(path, mentions[topic])
+                for path, mentions in self._in_file.items()
+                if topic in mentions and not is_vendored(path) and counts(path)
+            ),
+            None,
+        )
 
     def mentions_in(self, path: str) -> Mapping[Topic, Mention]:
         """What one file is about; nothing for a file that was not looked at."""

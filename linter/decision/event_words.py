@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..facts import Facts
-from ..flow.events import PYTORCH_SAYS, Event, EventKind
+from ..flow.events import Event, EventKind, pytorch_says
 
 ESCAPES = (
     EventKind.INFERENCE_WRITTEN,
@@ -22,7 +22,7 @@ def escape_message(event: Event, facts: Facts) -> str:
     subject = f"`{event.variable}`" if event.variable else "this"
     made = f", made under the guard of {_where(event, facts)}" if event.guard is not None else ""
     message = f"{subject} is an inference tensor{made}: {event.what}"
-    return message + _raises(event) + _presumed(event)
+    return message + _raises(event) + presumption(event)
 
 
 def gradient_message(event: Event, facts: Facts) -> str:
@@ -30,11 +30,20 @@ def gradient_message(event: Event, facts: Facts) -> str:
     guard = f" under the guard of {_where(event, facts)}" if event.guard is not None else ""
     if event.kind is EventKind.NOT_RECORDED:
         subject = f"`{event.variable}`" if event.variable else "what is differentiated"
-        return (
-            f"{subject} was computed{guard}, where nothing is recorded: {event.what}{_raises(event)}{_presumed(event)}"
-        )
+        computed = f"{subject} was computed{guard}, where nothing is recorded"
+        return f"{computed}: {event.what}{_raises(event)}{presumption(event)}"
     subject = f"`{event.variable}`" if event.variable else "gradients"
-    return f"{subject}{guard}: {event.what}{_presumed(event)}"
+    return f"{subject}{guard}: {event.what}{presumption(event)}"
+
+
+def recorded_write_message(event: Event, facts: Facts) -> str:
+    """What is written where autograd records, and what PyTorch says to that."""
+    if event.kind is EventKind.LEAF_WRITTEN:
+        what = "a leaf that requires grad"
+    else:
+        what = f"a view, made under the guard of {_where(event, facts)}" if event.guard is not None else "a view"
+    subject = f"`{event.variable}`" if event.variable else "this"
+    return f"{subject} is {what}: {event.what}, where autograd records{_raises(event)}{presumption(event)}"
 
 
 def _where(event: Event, facts: Facts) -> str:
@@ -45,9 +54,10 @@ def _where(event: Event, facts: Facts) -> str:
 
 
 def _raises(event: Event) -> str:
-    said = PYTORCH_SAYS.get(event.kind)
+    said = pytorch_says(event.kind)
     return f'; PyTorch raises "{said}"' if said is not None else ""
 
 
-def _presumed(event: Event) -> str:
+def presumption(event: Event) -> str:
+    """What was presumed, in brackets; empty where nothing was."""
     return f" ({event.presumed})" if event.presumed else ""

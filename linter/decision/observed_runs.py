@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ..files.user_cache import user_cache_folder
 from ..findings import Context
+from ..named_tuples import NamedTuple
 
 if TYPE_CHECKING:  # a check of one file needs no more of it
     from pathlib import Path
@@ -29,6 +30,18 @@ class ObservedRun(Struct, frozen=True):
     context: Context
     shown_by: str
     """What was run: `tests/test_ops.py`."""
+    where: str = ""
+    """The guard's place, for people: `/home/me/src/step.cpp:5`."""
+
+
+class KeptRun(NamedTuple):
+    """One of the runs that are kept, for a list of them."""
+
+    run: ObservedRun
+    path: str
+    """The file that keeps it."""
+    holds: bool
+    """No source has changed since."""
 
 
 def kept_runs(digest: bytes) -> tuple[ObservedRun, ...]:
@@ -47,11 +60,42 @@ def _read(folder: str, digest: bytes) -> tuple[ObservedRun, ...]:
 
     try:
         kept = json.loads(text)
-        if not all(_digest(path) == known for path, known in kept["sources"].items()):
-            return ()
-        return tuple(ObservedRun(one["start"], Context(one["context"]), one["shown_by"]) for one in kept["runs"])
+        return _runs(kept) if _holds(kept) else ()
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ()
+
+
+def _holds(kept: Mapping[str, Any]) -> bool:
+    return all(_digest(path) == known for path, known in kept["sources"].items())
+
+
+def _runs(kept: Mapping[str, Any]) -> tuple[ObservedRun, ...]:
+    return tuple(
+        ObservedRun(one["start"], Context(one["context"]), one["shown_by"], one.get("where", ""))
+        for one in kept["runs"]
+    )
+
+
+def all_kept_runs() -> Iterator[KeptRun]:
+    """Everything that is kept, of all projects, by the guards' places."""
+    import json
+
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(_folder()):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+                with open(entry.path, encoding="utf-8") as file:
+                    kept = json.load(file)
+                holds = _holds(kept)
+                found += [KeptRun(run, entry.path, holds) for run in _runs(kept)]
+    yield from sorted(found, key=lambda one: (one.run.where, one.run.start))
+
+
+def drop_runs(runs: Iterable[KeptRun]) -> None:
+    """Forget what was shown about the files of these runs. Raises `OSError`."""
+    for path in {one.path for one in runs}:
+        os.unlink(path)
+    _read.cache_clear()
 
 
 def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path]) -> None:
@@ -61,7 +105,10 @@ def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path
     known: Mapping[str, str] = {str(path): _digest(str(path)) for path in sources if path.is_file()}
     kept = {
         "sources": known,
-        "runs": [{"start": run.start, "context": run.context.value, "shown_by": run.shown_by} for run in runs],
+        "runs": [
+            {"start": run.start, "context": run.context.value, "shown_by": run.shown_by, "where": run.where}
+            for run in runs
+        ],
     }
     folder = _folder()
     with contextlib.suppress(OSError):  # then it has to be run again

@@ -105,7 +105,7 @@ class SignalKind(Struct, frozen=True, eq=False):
             if named or is_kernel_of_in_place_or_view(scene.facts, outermost.span):
                 side = self.in_place
         if sighting.elsewhere is not None:
-            path, mention, _ = sighting.elsewhere
+            path, mention = sighting.elsewhere
             return Signal(self, side, sighting.message, path, mention.offset, mention.row)
         facts, offset = sighting.facts or scene.facts, sighting.offset
         shown = sighting.link is Link.SHOWN

@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from ..named_tuples import NamedTuple
 from ..str_enum import StrEnum
-from .model_flow import ModelFlow
 from .spans import Span
 from .use_model import GuardUse
 
@@ -120,8 +119,6 @@ class PythonFacts(Struct, frozen=True, array_like=True, gc=False):
     """Empty where the file trains nothing, and in a run in which no rule asks."""
     wraps: tuple[Training, ...] = ()
     """The same signs, whether it trains or not."""
-    models: ModelFlow | None = None
-    """Where the file has code under inference mode, or was read for the sake of one that has."""
     exports: tuple[tuple[str, str], ...] = ()
     """(name, dotted name) of guards and possible guards that the module binds at its top."""
     stars: tuple[str, ...] = ()

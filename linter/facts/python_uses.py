@@ -34,3 +34,8 @@ def use_behind(facts: Facts, use: GuardUse) -> PythonUse | None:
 def _uses_by_place(facts: Facts) -> dict[Span, PythonUse]:
     found = facts.python.uses if facts.python is not None else ()
     return {one.use.type_span: one for one in reversed(found)}
+
+
+def runs_inference(facts: Facts) -> bool:
+    """Whether code of the file runs under inference mode."""
+    return any(use.guard == guards.PYTHON_INFERENCE_MODE for use in facts.guard_uses)

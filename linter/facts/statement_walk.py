@@ -102,11 +102,17 @@ def words_in(body: Body) -> set[str]:
     return found
 
 
-def bodies_named(name: str, facts: Facts) -> Iterator[Body]:
-    """The functions of a file with a name, also those in classes and functions."""
+def bodies_of(facts: Facts) -> Iterator[Body]:
+    """All bodies of a file, with those inside others."""
     waiting = list(facts.bodies)
     while waiting:
         one = waiting.pop()
         waiting += one.inner
+        yield one
+
+
+def bodies_named(name: str, facts: Facts) -> Iterator[Body]:
+    """The functions of a file with a name, also those in classes and functions."""
+    for one in bodies_of(facts):
         if one.name == name and one.kind is not BodyKind.CLASS:
             yield one

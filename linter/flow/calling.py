@@ -11,13 +11,12 @@ from ..facts import Span
 from ..facts.bodies import Body, BodyKind, Define, Loop
 from ..facts.expressions import (
     CallExpression,
-    Comprehension,
     Expression,
     KeywordArgument,
     MemberAccess,
     NamePath,
     Operation,
-    Subscript,
+    TypeName,
     simple_name,
 )
 from . import (
@@ -25,8 +24,10 @@ from . import (
     closures,
     container_methods,
     cpp_values,
+    elements,
     library,
     model_names,
+    model_training,
     objects,
     reach,
     tensors,
@@ -47,7 +48,6 @@ from .values import (
     Instance,
     Items,
     Method,
-    Modes,
     Name,
     Opaque,
     Partial,
@@ -55,7 +55,6 @@ from .values import (
     Ref,
     Table,
     Tensor,
-    Truth,
     Value,
 )
 
@@ -182,7 +181,6 @@ def call_closure(
         ]
     if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":
         arguments = (closure.receiver, *arguments)
-    machine.called.setdefault(id(body), []).append(state.modes == Modes())
     parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
     frame = state.enter_frame(parent=parent)
     file: File = closure.program
@@ -213,6 +211,7 @@ def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place
         if closure.guards:
             outcome.state.modes, outcome.state.opened = modes, opened
         value = outcome.value if outcome.kind == "return" else NONE
+        outcome.state.given_back = _given_back(closure.body, outcome.state, inside)
         found.append((outcome.state, value))
     if len(found) > 1:
         found = _joined(machine, found, inside, around)
@@ -220,6 +219,21 @@ def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place
         for after, _ in found:
             after.frames.pop(inside.frame, None)
     return found
+
+
+def _given_back(body: Body, state: State, inside: Place) -> tuple[tuple[int, Value], ...]:
+    """(index of the argument, value) of what C++ gives back through references."""
+    if inside.file.language == "python":
+        return ()
+    names = state.frames.get(inside.frame, {})
+    references = (
+        (index, parameter.name)
+        for index, parameter in enumerate(body.parameters)
+        if isinstance(parameter.annotation, TypeName)
+        and "&" in parameter.annotation.marks
+        and not parameter.annotation.constant
+    )
+    return tuple((index, names[name]) for index, name in references if name in names)
 
 
 def _joined(machine: Interpreter, found: Results, inside: Place, around: list[int]) -> Results:
@@ -234,8 +248,7 @@ def _joined(machine: Interpreter, found: Results, inside: Place, around: list[in
         if known is None:
             seen[key] = (after, value)
         else:
-            known[0].choices &= after.choices
-            known[0].facts = {f: v for f, v in known[0].facts.items() if after.facts.get(f) is v}
+            known[0].take(after)
     kept = list(seen.values())
     if len(kept) > machine.most_states:
         machine.dropped = True
@@ -273,6 +286,10 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     for guard in closure.guards:
         set_modes(state, guard)
     outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
+    for outcome in outcomes:
+        model_training.tell_shared(machine, outcome.state, place)
+        if body.name == "backward" and outcome.kind == "return":
+            torch_calls.tell_lost_gradients(machine, outcome.value, outcome.state, place)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
             if outcome.kind == "return":
@@ -405,10 +422,16 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
         keywords = (*keywords, *more)
         if method:
             assert isinstance(callee, MemberAccess)
-            shown = torch_calls.written_name(callee.object)
+            shown = str(callee.object)
             found += call_method(machine, first, callee.name, flat, keywords, after, place, shown)
         else:
-            found += call_value(machine, first, flat, keywords, after, place, torch_calls.written_name(callee), callee)
+            found += call_value(machine, first, flat, keywords, after, place, str(callee), callee)
+    for after, _ in found:
+        given_back, after.given_back = after.given_back, ()
+        for index, value in given_back:
+            target = arguments[index] if index < len(arguments) else None
+            if isinstance(target, NamePath) and simple_name(target):
+                machine.bind(target, value, after, place)
     return found
 
 
@@ -491,9 +514,11 @@ def call_unknown(
 ) -> Results:
     """Call something unknown: a model, if it looks like one, gives a new tensor."""
     given = (*arguments, *(value for _, value in keywords))
+    if given:
+        model_training.note_run(callee, shown, state, place)
     if (thing.module or model_names.is_model_name(shown)) and given:
         note_recorded(machine, f"`{shown}`", state, place)
-    if (thing.module or model_names.is_model_name(shown)) and arguments and _only_outside(state):
+    if (thing.module or model_names.is_model_name(shown)) and given and _only_outside(state):
         grads = frozenset().union(*(state.grad_of(value) for value in given)) if given else frozenset()
         reach.unknown_call(state, given)
         return [(state, model_names.model_result(machine, shown, grads, state, place))]
@@ -519,10 +544,10 @@ def construct_class(
         if arguments or keywords:
             state.change(ref, complete=False)
             for name, value in keywords:
-                set_attribute(machine, ref, name, value, state, place, "")
+                elements.set_attribute(machine, ref, name, value, state, place, "")
             names = list(_field_names(cls.body))
             for name, value in zip(names, arguments, strict=False):
-                set_attribute(machine, ref, name, value, state, place, "")
+                elements.set_attribute(machine, ref, name, value, state, place, "")
         return [(state, ref)]
     bound = closures.changed(initialiser, receiver=ref)
     return [(after, ref) for after, _ in call_closure(machine, bound, arguments, keywords, state, place)]
@@ -551,7 +576,7 @@ def call_method(
     thing = state.thing(receiver)
     if isinstance(receiver, (Name, ClassValue)):
         found: Results = []
-        for after, callee in attribute(machine, receiver, name, state, place, shown):
+        for after, callee in elements.attribute(machine, receiver, name, state, place, shown):
             found += call_value(machine, callee, arguments, keywords, after, place, f"{shown}.{name}")
         return found
     if isinstance(thing, Instance):
@@ -576,240 +601,3 @@ def call_method(
     if receiver == NONE:
         return []
     return [(reach.unknown_call(state, arguments), state.plain())]
-
-
-# -- attributes and elements
-
-
-def attribute(machine: Interpreter, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
-    """`holder.name`."""
-    thing = state.thing(holder)
-    if isinstance(holder, Name):
-        dotted = (*holder.path, name)
-        if holder.path[0] != "torch":
-            value = machine.imported(".".join(dotted), state, place.file)
-            return [(state, value)]
-        return [(state, Name(dotted))]
-    if isinstance(holder, ClassValue):
-        found = classes.find_in_class(machine, holder, name, state)
-        if found is not None:
-            return [(state, found)]
-        if name == "apply" and classes.kind_of_class(machine, holder, state) == "function":
-            return [(state, Method(holder, "apply"))]
-        return [(state, state.opaque(name))]
-    if isinstance(thing, Instance):
-        return objects.instance_attribute(machine, holder, thing, name, state, place, shown)
-    if isinstance(thing, Tensor):
-        assert isinstance(holder, Ref)
-        return [(state, tensors.tensor_attribute(holder, thing, name, state, place))]
-    if isinstance(thing, Opaque):
-        assert isinstance(holder, Ref)
-        known = thing.attributes.get(name)
-        if known is None:
-            if thing.tensor and name in torch_ops.TENSOR_PROPERTIES:
-                return [(state, tensors.tensor_property(holder, name, state))]
-            known = state.opaque(f"{shown}.{name}" if shown else name)
-            state.change(holder, attributes={**thing.attributes, name: known})
-        return [(state, known)]
-    if holder == NONE:
-        return []
-    if isinstance(holder, (Truth, Plain)):
-        return [(state, state.plain())]
-    return [(state, Method(holder, name))]
-
-
-def set_attribute(
-    machine: Interpreter, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
-) -> list[State]:
-    """`holder.name = value`."""
-    thing = state.thing(holder)
-    if isinstance(holder, Ref) and isinstance(thing, (Instance, Opaque)):
-        state.change(holder, attributes={**thing.attributes, name: value})
-        machine.stored(holder, name, value, state, place)
-        return [state]
-    if isinstance(holder, Ref) and isinstance(thing, Tensor):
-        if name == "requires_grad":
-            done = torch_calls.require_grad(machine, holder, value, state, place, "requires_grad")
-            return [state] if done else []
-        if name == "data":
-            return [state] if torch_calls.set_data(machine, holder, value, state, place) else []
-        return [state]
-    if isinstance(holder, ClassValue) and holder.frame is not None and holder.frame in state.frames:
-        state.names(holder.frame)[name] = value
-    return [state] if holder != NONE else []
-
-
-def element_of(machine: Interpreter, holder: Value, state: State, index: int | None, name: str) -> Value:
-    """An element of what is iterated or unpacked."""
-    thing = state.thing(holder)
-    if isinstance(thing, Items):
-        if index is not None and index < len(thing.values):
-            return thing.values[index]
-        if thing.rest is not None:
-            return thing.rest
-        if index is None and thing.values:
-            return thing.values[0]
-        return state.opaque(name)
-    if isinstance(thing, Tensor):
-        assert isinstance(holder, Ref)
-        if thing.open:
-            return holder
-        return torch_calls.alias(state, holder, view=True)
-    if isinstance(thing, Table):
-        return thing.pairs[0][0] if thing.pairs else state.opaque(name)
-    if isinstance(thing, Opaque):
-        return state.opaque(name, tensor=True if thing.tensor else None)
-    return state.plain() if isinstance(holder, (Plain, Const, Truth)) else state.opaque(name)
-
-
-def set_element(
-    machine: Interpreter,
-    holder: Value,
-    indices: tuple[Value, ...],
-    value: Value,
-    state: State,
-    place: Place,
-    shown: str,
-) -> list[State]:
-    """`holder[indices] = value`."""
-    thing = state.thing(holder)
-    if isinstance(thing, Tensor) and isinstance(holder, Ref):
-        if (
-            thing.open
-            and not torch_calls.is_tensor(value, state)
-            and any(isinstance(index, Const) and isinstance(index.value, str) for index in indices)
-        ):
-            return [state]
-        return [state] if torch_calls.write_element(machine, holder, value, state, place) else []
-    if isinstance(thing, Items) and isinstance(holder, Ref):
-        index = indices[0] if indices else NONE
-        position = int(index.value) if isinstance(index, Const) and isinstance(index.value, float) else None
-        if position is not None and 0 <= position < len(thing.values):
-            values = (*thing.values[:position], value, *thing.values[position + 1 :])
-            state.heap[holder.number] = Items(thing.kind, values, thing.rest)
-        else:
-            state.heap[holder.number] = Items(thing.kind, thing.values, state.opaque())
-        return [state]
-    if isinstance(thing, Table) and isinstance(holder, Ref):
-        key = indices[0] if indices else NONE
-        pairs = tuple((known, item) for known, item in thing.pairs if known != key)
-        state.heap[holder.number] = Table((*pairs, (key, value)), thing.rest)
-        return [state]
-    if isinstance(thing, Opaque) and isinstance(holder, Ref) and isinstance(indices[0] if indices else NONE, Const):
-        key = indices[0]
-        assert isinstance(key, Const)
-        state.change(holder, attributes={**thing.attributes, f"[{key.value}]": value})
-    return [state]
-
-
-def subscript(
-    machine: Interpreter, holder: Value, indices: tuple[Value, ...], expression: Subscript, state: State, place: Place
-) -> Results:
-    """`holder[indices]`."""
-    thing = state.thing(holder)
-    if isinstance(thing, Tensor):
-        assert isinstance(holder, Ref)
-        return [(state, tensors.tensor_element(machine, holder, thing, indices, state, place))]
-    if isinstance(thing, Items):
-        index = indices[0] if len(indices) == 1 else NONE
-        if isinstance(index, Const) and isinstance(index.value, float):
-            position = int(index.value)
-            if -len(thing.values) <= position < len(thing.values) and (position >= 0 or thing.rest is None):
-                return [(state, thing.values[position])]
-        if isinstance(state.thing(index), Items):
-            return [(state, holder)]  # a slice
-        if thing.rest is not None:
-            return [(state, thing.rest)]
-        return [(state, thing.values[0] if len(set(thing.values)) == 1 else state.opaque())]
-    if isinstance(thing, Table):
-        key = indices[0] if indices else NONE
-        for known, value in thing.pairs:
-            if known == key:
-                return [(state, value)]
-        return [(state, thing.rest if thing.rest is not None else state.opaque())]
-    if isinstance(thing, Opaque):
-        assert isinstance(holder, Ref)
-        key = indices[0] if len(indices) == 1 else NONE
-        if isinstance(key, Const) and key != NONE:
-            known_ = thing.attributes.get(f"[{key.value}]")
-            if known_ is None:
-                known_ = state.opaque(torch_calls.written_name(expression))
-                state.change(holder, attributes={**thing.attributes, f"[{key.value}]": known_})
-            return [(state, known_)]
-        if thing.tensor:
-            return [(state, torch_calls.alias(state, holder))]
-        return [(state, state.opaque(torch_calls.written_name(expression)))]
-    if isinstance(thing, Instance):
-        return objects.call_instance_method(
-            machine,
-            holder,
-            thing,
-            "__getitem__",
-            indices,
-            (),
-            state,
-            place,
-            torch_calls.written_name(expression.object),
-        )
-    if holder == NONE:
-        return []
-    if isinstance(holder, (Name, ClassValue)):
-        return [(state, holder)]  # `list[int]`
-    return [(state, state.plain())]
-
-
-def comprehension(machine: Interpreter, expression: Comprehension, state: State, place: Place) -> Results:
-    """A list, set or dict of what its element comes to."""
-    frame = state.enter_frame(parent=place.frame)
-    inner = Place(place.file, place.body, frame, place.span, place.calls, place.resumed)
-    going = [state]
-    exact: list[Value] | None = None
-    if len(expression.clauses) == 1 and not expression.clauses[0].conditions:
-        found: Results = []
-        clause = expression.clauses[0]
-        for after, iterable in machine.evaluate(clause.iterable, state, inner):
-            thing = after.thing(iterable)
-            if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= 4:
-                states: list[tuple[State, list[Value]]] = [(after, [])]
-                for item in thing.values:
-                    states = [
-                        (last, [*values, value])
-                        for one, values in states
-                        for bound in machine.bind(clause.target, item, one, inner)
-                        for last, value in machine.evaluate(expression.element, bound, inner)
-                    ]
-                found += [(last, last.add(Items("[]", tuple(values)))) for last, values in states]
-            else:
-                element = element_of(machine, iterable, after, None, str(clause.target))
-                for bound in machine.bind(clause.target, element, after, inner):
-                    for last, value in machine.evaluate(expression.element, bound, inner):
-                        found.append((last, last.add(_collected(expression, value, last))))
-        return found
-    del exact
-    for clause in expression.clauses:
-        asked, going = going, []
-        for one in asked:
-            for after, iterable in machine.evaluate(clause.iterable, one, inner):
-                element = element_of(machine, iterable, after, None, str(clause.target))
-                going += machine.bind(clause.target, element, after, inner)
-        for condition in clause.conditions:
-            asked, going = going, []
-            for one in asked:
-                before = one.choices
-                then, _ = machine.branches(condition, one, inner)
-                for kept in then:
-                    kept.choices = before
-                going += then
-    return [
-        (last, last.add(_collected(expression, value, last)))
-        for one in going
-        for last, value in machine.evaluate(expression.element, one, inner)
-    ]
-
-
-def _collected(expression: Comprehension, value: Value, state: State) -> Items | Table:
-    if expression.kind == "{:}":
-        thing = state.thing(value)
-        inner = thing.values[-1] if isinstance(thing, Items) and thing.values else state.opaque()
-        return Table((), inner)
-    return Items("[]", (), value)

@@ -26,6 +26,9 @@ MODULE_CLASSES = frozenset(
 )
 
 
+MOST_ANCESTORS = 20
+"""Classes that are looked at for what one derives from; of more, nothing is known."""
+
 PLAIN_BASES = frozenset("object ABC Protocol Generic Enum NamedTuple TypedDict".split())
 
 
@@ -60,6 +63,9 @@ def ancestry(machine: Interpreter, cls: ClassValue, state: State) -> Iterator[Cl
             if id(one.body) in seen:
                 continue
             seen.add(id(one.body))
+        if len(seen) > MOST_ANCESTORS:
+            yield None
+            return
         yield one
         if isinstance(one, ClassValue):
             waiting += bases_of(machine, one, state)
@@ -113,24 +119,24 @@ def type_path(written: Expression | None) -> NamePath | None:
 def class_named(machine: Interpreter, path: tuple[str, ...], place: Place) -> ClassValue | None:
     """The class of the program that a name means; `Net` of `TORCH_MODULE(Net)` holds a `NetImpl`."""
     for qualified in (path, (*path[:-1], path[-1] + "Impl")):
-        found = list(machine.program.classes(qualified))
-        here = [(file, body) for file, body in found if file is place.file] or found
-        if len(here) == 1:
-            return ClassValue(here[0][1], here[0][0], None)
+        found = machine.program.classes(qualified, place.file)
+        if len(found) == 1:
+            return ClassValue(found[0][1], found[0][0], None)
     return None
 
 
 def method_of(machine: Interpreter, cls: ClassValue, name: str) -> Closure | None:
-    """A method of a class or of one that it derives from."""
-    wanted = (cls.body.name, name)
-    for file, body in machine.program.functions(wanted):
-        return Closure(body, file, None, None, cls)
-    for base in cls.body.bases:
-        path = type_path(base)
-        if path is None:
-            continue
-        for file, body in machine.program.classes(path.path[-1:]):
-            found = method_of(machine, ClassValue(body, file, None), name)
-            if found is not None and body is not cls.body:
-                return found
+    """A method of a class, or of one that it derives from, of C++."""
+    waiting = [cls]
+    for _ in range(MOST_ANCESTORS):
+        if not waiting:
+            break
+        one = waiting.pop(0)
+        for file, body in machine.program.functions((one.body.name, name), one.program):
+            return Closure(body, file, None, None, one)
+        for base in one.body.bases:
+            path = type_path(base)
+            if path is not None:
+                bases = machine.program.classes(path.path[-1:], one.program)
+                waiting += [ClassValue(body, file, None) for file, body in bases]
     return None

@@ -13,11 +13,12 @@ from ..facts.expressions import (
     NewExpression,
     simple_name,
 )
+from ..guards import Effect
 from . import classes, closures, layer_calls, reach
 from .guards_entered import guard_of, made_guard, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
-from .values import NONE, ClassValue, Closure, Const, Instance, Items, Name, Opaque, Ref, Table, Truth, Value
+from .values import NONE, ClassValue, Closure, Const, Instance, Items, Name, Opaque, Ref, Table, Tensor, Truth, Value
 
 _TENSORS = frozenset({"Tensor", "Variable"})
 _SEQUENCES = frozenset(
@@ -94,10 +95,9 @@ def cpp_named(machine: Interpreter, path: NamePath, state: State, place: Place) 
             method = classes.method_of(machine, thing.cls, name)
             if method is not None:
                 return closures.changed(method, receiver=self_[1])
-    functions = [(file, body) for file, body in machine.program.functions(parts)]
-    here = [(file, body) for file, body in functions if file is place.file] or functions
-    if len(here) == 1:
-        return Closure(here[0][1], here[0][0], None)
+    functions = machine.program.functions(parts, place.file)
+    if len(functions) == 1:
+        return Closure(functions[0][1], functions[0][0], None)
     cls = classes.class_named(machine, parts, place)
     if cls is not None:
         return cls
@@ -146,7 +146,7 @@ def made_of_type(
         return [(state, state.opaque(name))]
     last = path.name
     if last in _TENSORS:
-        return [(state, values[0] if values else state.opaque(name, tensor=True))]
+        return [(state, values[0] if values else state.opaque(name, tensor=True, origin="its declaration", under=None))]
     if last in _SEQUENCES:
         if not values or isinstance(state.thing(values[0]), Items):
             return [(state, values[0] if values else state.add(Items("[]", ())))]
@@ -182,7 +182,7 @@ def construct_cpp(
     inside = Place(cls.program, cls.body, state.enter_frame([("<self>", ref)]), place.span, place.calls)
     constructors = [
         (file, body)
-        for file, body in machine.program.functions((cls.body.name, cls.body.name))
+        for file, body in machine.program.functions((cls.body.name, cls.body.name), cls.program)
         if len(body.parameters) >= len(values) >= sum(parameter.default is None for parameter in body.parameters)
     ]
     going = [state]
@@ -239,7 +239,14 @@ def construct_cpp(
 
 def _is_guard(written: Expression | None, place: Place) -> bool:
     path = classes.type_path(written)
-    return path is not None and guard_of(Name(path.path), "cpp") is not None
+    return path is not None and _guard_named(path, place) is not None
+
+
+def _guard_named(path: NamePath, place: Place) -> tuple[str, Effect] | None:
+    """The guard that a type is, or is another name of."""
+    found = guard_of(Name(path.path), "cpp")
+    alias = place.file.guard_aliases.get(path.name) if found is None else None
+    return guard_of(Name((alias,)), "cpp") if alias is not None else found
 
 
 def given_type(
@@ -263,7 +270,7 @@ def enter_guard(
     """A guard is declared: it acts until its block ends."""
     path = classes.type_path(written)
     assert path is not None
-    guard = guard_of(Name(path.path), "cpp")
+    guard = _guard_named(path, place)
     assert guard is not None
     given = values[0] if values else Const(True)
     on = machine.truth(state, given)
@@ -343,6 +350,10 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
     """`name = value`, where the name may be a member's."""
     found = state.find(name, place.frame)
     if found is not None:
+        held, given = state.thing(found[1]), state.thing(value)
+        was_tensor = isinstance(held, Tensor) or (isinstance(held, Opaque) and held.tensor is True)
+        if was_tensor and isinstance(value, Ref) and isinstance(given, Opaque) and given.tensor is None:
+            state.change(value, tensor=True)  # as it was declared
         state.names(found[0])[name] = value
         return
     self_ = state.find("<self>", place.frame)

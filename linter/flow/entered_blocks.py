@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ..facts.bodies import Block
-from ..facts.expressions import (
-    Expression,
-    words_of,
-)
+from ..facts.expressions import CallExpression, Expression, words_of
+from ..lazy_regex import lazy_regex
 from . import classes
 from .guards_entered import guard_of, set_modes
 from .paths import Interpreter, PathOutcome, Place
@@ -97,12 +95,22 @@ def _under(
             outcome.state.shielded -= 1
         # The block may be left in the middle: what it would have done isn't sure.
         return outcomes
-    if isinstance(thing, Opaque) and _may_set_modes(words):
+    if isinstance(thing, Opaque) and _may_set_modes(written):
         state.modes = Modes(None, None, None, None)
         return restored(body(state, state.opaque()))
     return body(state, context if isinstance(context, Ref) else state.opaque())
 
 
-def _may_set_modes(words: set[str]) -> bool:
-    """Whether an unknown context manager is called as one is that sets the mode."""
-    return any(part in word for word in words for part in ("grad", "infer", "mode", "ctx", "context", "guard", "eval"))
+def _may_set_modes(written: Expression) -> bool:
+    """Whether an unknown context manager is called as one is that sets the mode: `self.no_grad_if(x)`, `ctx`."""
+    while isinstance(written, CallExpression):
+        written = written.callee
+    parts = [part.lower() for word in words_of(written) for part in _PARTS.findall(word)]
+    return any(part in _MODES or part.startswith(("grad", "infer")) for part in parts) or set(parts) <= _SAY_NOTHING
+
+
+_PARTS = lazy_regex(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_MODES = frozenset(
+    {"nograd", "eval", "evaluation", "evaluating", "mode", "guard", "train", "training", "freeze", "frozen"}
+)
+_SAY_NOTHING = frozenset({"self", "ctx", "context", "cm", "manager", "scope", "wrapper", "cls", "args"})

@@ -9,7 +9,7 @@ from .values import Cached, GuardValue, Step
 
 
 class EventKind(StrEnum):
-    """What happens; where PyTorch raises, its words are in `PYTORCH_SAYS`."""
+    """What happens; where PyTorch raises, `pytorch_says` has its words."""
 
     INFERENCE_WRITTEN = "an inference tensor is written outside the mode"
     INFERENCE_SAVED = "an inference tensor is saved for backward"
@@ -20,18 +20,30 @@ class EventKind(StrEnum):
     BACKWARD_IN_INFERENCE = "a graph is differentiated in inference mode"
     CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"
+    UNCOUNTED_WRITE = "a tensor from outside is written where its counter doesn't move"
+    UNTRACKED_VIEW = "a view of a tensor from outside is given back where views aren't tracked"
+    HIGHER_ORDER_LOST = "what a function's backward gives back is computed where nothing is recorded"
+    MODEL_SHARED = "a model that is trained is run in inference mode as well"
     LEAF_WRITTEN = "a leaf that requires grad is written where writes are recorded"
+    VIEW_WRITTEN = "a view that was made unrecorded is written where writes are recorded"
 
 
-PYTORCH_SAYS = {
-    EventKind.INFERENCE_WRITTEN: "Inplace update to inference tensor outside InferenceMode is not allowed",
-    EventKind.INFERENCE_SAVED: "Inference tensors cannot be saved for backward",
-    EventKind.INFERENCE_REQUIRES_GRAD: (
-        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed"
-    ),
-    EventKind.NOT_RECORDED: "element 0 of tensors does not require grad and does not have a grad_fn",
-    EventKind.LEAF_WRITTEN: "a leaf Variable that requires grad is being used in an in-place operation",
+MESSAGES = {
+    EventKind.INFERENCE_WRITTEN: "inference-tensor-written",
+    EventKind.INFERENCE_SAVED: "inference-tensor-saved",
+    EventKind.INFERENCE_REQUIRES_GRAD: "inference-tensor-requires-grad",
+    EventKind.NOT_RECORDED: "nothing-recorded",
+    EventKind.LEAF_WRITTEN: "leaf-written",
+    EventKind.VIEW_WRITTEN: "view-written",
 }
+"""The rows of `pytorch_messages.message_table` with what PyTorch says where it raises."""
+
+
+def pytorch_says(kind: EventKind) -> str | None:
+    """What PyTorch says, in brief; None where it says nothing."""
+    from guardfix.pytorch_messages.message_table import brief_wording  # a check without events needs no messages
+
+    return brief_wording(MESSAGES[kind]) if kind in MESSAGES else None
 
 
 class Event(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts.expressions import Expression, NamePath
-from . import classes, cpp_values, layer_calls, model_names, reach, tensors, threads, torch_calls
+from . import classes, cpp_values, layer_calls, reach, tensors, threads, torch_calls
 from .guards_entered import guard_of, made_guard, set_modes
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
@@ -104,8 +104,6 @@ def call_name(
     ):
         return [(state, state.opaque(last, tensor=False))]
     values = (*arguments, *(value for _, value in keywords))
-    if model_names.is_model_name(last) and False:
-        return []
     return [(reach.unknown_call(state, values), state.opaque(origin=name.dotted))]
 
 
@@ -118,7 +116,11 @@ def _call_cpp_name(
     if known is not None:
         return known
     path = name.path
-    rows = torch_ops.cpp("::".join(path))
+    if "redispatch" in path:  # `at::redispatch::add_(keys, x, y)`
+        path, arguments = tuple(part for part in path if part != "redispatch"), arguments[1:]
+    if path[-1].endswith("_outf"):
+        path, arguments = (*path[:-1], path[-1][:-1]), (*arguments[-1:], *arguments[:-1])
+    rows = torch_ops.cpp("::".join(path)) or (torch_ops.method(path[-1]) if path[:-1] == ("at",) else ())
     if rows:
         return torch_calls.apply(machine, rows, arguments, (), state, place, path[-1])
     if path[0] in ("torch", "at", "c10"):

@@ -1,4 +1,4 @@
-# Long because statements and expressions call each other.
+# Long because statements hold each other.
 """Runs statements on states: every path that conditions leave open, a few at a time.
 
 A path ends where PyTorch or the program raises. Paths that come to the same state become one; of more than
@@ -14,6 +14,7 @@ from ..facts.bodies import (
     AnyStatement,
     Assign,
     Block,
+    Body,
     Declaration,
     Define,
     Delete,
@@ -29,27 +30,27 @@ from ..facts.bodies import (
 )
 from ..facts.expressions import (
     Bracketed,
-    CallExpression,
-    CastExpression,
-    Comprehension,
-    Construction,
     Expression,
-    KeywordArgument,
-    LambdaExpression,
-    LiteralExpression,
-    LiteralKind,
     MemberAccess,
-    NamePath,
-    NewExpression,
     Operation,
     Subscript,
-    TypeName,
     simple_name,
     words_of,
 )
-from . import calling, cpp_values, entered_blocks, guards_entered, threads, torch_calls
+from . import (
+    calling,
+    cpp_values,
+    elements,
+    entered_blocks,
+    evaluation,
+    guards_entered,
+    model_training,
+    operators,
+    unnoticed,
+)
+from .defined_modules import DefinedModules
 from .events import Event, EventKind
-from .paths import Keywords, PathOutcome, Place, Results
+from .paths import PathOutcome, Place, Results
 from .program import File, ProjectCode
 from .state import State
 from .values import (
@@ -64,13 +65,11 @@ from .values import (
     Items,
     Method,
     Modes,
-    Name,
     Opaque,
     Plain,
     Recorded,
     Ref,
     Step,
-    Table,
     Tensor,
     Truth,
     Value,
@@ -82,8 +81,6 @@ MOST_DULL = 2
 """Of these, those on which nothing that a rule would tell is on the way."""
 STEP_BUDGET = 700
 """Statements that one root may run."""
-FLAG = "a condition decides which guard it is"
-"""Why what happens under such a guard is possible at most: it's for the caller to say."""
 EXACT = 4
 """Elements of a list that a loop runs over one by one."""
 
@@ -97,14 +94,19 @@ class Machine:
 
     def __init__(self, program: ProjectCode) -> None:
         self.program = program
-        self.events: dict[tuple[EventKind, str, Span], Event] = {}
-        self.called: dict[int, list[bool]] = {}
-        """For each body that was called from code in sight: whether each call was in a mode that records."""
+        self.events: dict[tuple[EventKind, str, Span, str], Event] = {}
+        """By kind, place, and what else tells one from another."""
+        self.trained_classes: set[int] = set()
         self.fills: dict[int, dict[str, Tensor]] = {}
         """For each class (its body's id), the attributes that a condition fills under inference mode."""
+        self.fills_by_others: dict[int, dict[str, Tensor]] = {}
+        """The same, where other functions run the object."""
+        self.kept: dict[str, dict[str, tuple[Opaque | Tensor, Body]]] = {}
+        """By class, the attributes that are inference tensors if another guard stands somewhere, and who fills them."""
+        self.testing = False
         self.exhausted = 0
         """Roots whose budget ended."""
-        self._defined: dict[File, State] = {}
+        self.modules = DefinedModules(self)
         self.receivers: dict[int, tuple[State, Ref]] = {}
         """For each class (its body's id), an object of it as `__init__` leaves it."""
         self.most_states = MOST_STATES
@@ -138,38 +140,60 @@ class Machine:
         if not doubt and len(state.choices) > 1:
             doubt = "it happens only if several conditions come together"
         told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt)
-        known = self.events.get((kind, path, span))
+        key = (kind, path, span, what if kind is EventKind.MODEL_SHARED else "")
+        known = self.events.get(key)
         if known is None or (told.certain and not known.certain):
-            self.events[kind, path, span] = told
+            self.events[key] = told
 
     def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
         """A value is stored in an attribute of an object."""
+        self._keep(holder, name, value, state, place)
         tensor = state.tensor(value)
         if tensor is None or not place.conditional or tensor.inference is not True or not tensor.shown:
             return
         assert isinstance(value, Ref)
-        cached = Cached(place.file.path, place.span, name, place.body.name)
+        by_others = holder.number != state.receiver
+        if by_others and self.testing:
+            return
+        cached = Cached(place.file.path, place.span, name, place.body.name, by_others)
         state.change(value, cached=cached)
         thing = state.thing(holder)
-        if isinstance(thing, Instance) and thing.cls is not None and holder.number == state.receiver:
-            self.fills.setdefault(id(thing.cls.body), {}).setdefault(
-                name, tensor._replace(cached=cached, name=f"self.{name}")
-            )
+        if isinstance(thing, Instance) and thing.cls is not None:
+            fills = self.fills_by_others if by_others else self.fills
+            filled = fills.setdefault(id(thing.cls.body), {})
+            filled.setdefault(name, tensor._replace(cached=cached, name=f"self.{name}"))
+
+    def _keep(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
+        """Of what may be inference tensors if another guard stood somewhere, other methods are asked what they do."""
+        thing, held = state.thing(value), state.thing(holder)
+        if place.file.instead and isinstance(held, Instance) and held.cls is not None:
+            inference = isinstance(thing, Tensor) and thing.inference is True
+            if isinstance(thing, (Opaque, Tensor)) and (inference or unnoticed.perhaps_inference(thing) is not None):
+                kept = thing._replace(name=thing.name or name)
+                self.kept.setdefault(held.cls.body.name, {}).setdefault(name, (kept, place.body))
 
     # -- roots
 
     def run_module(self, file: File) -> None:
         if file.module is None:
             return
-        state = State()
+        self.testing = file.is_test
+        state = self.modules.state()
         frame = state.enter_frame()
         place = Place(file, file.module, frame, file.module.span)
         state.names(frame)["<module>"] = Const(file.path)
-        self._run_root(lambda: self.run(file.module.statements, state, place) if file.module else None)
+        statements = file.module.statements
+
+        def run() -> None:
+            for outcome in self.run(statements, state, place):
+                model_training.tell_shared(self, outcome.state, place)
+
+        self.run_root(run)
 
     def run_function(self, file: File, closure: Callable[[State], Closure | None]) -> None:
         """Run a function as its callers may: with arguments of which nothing is known."""
-        state = self.state_in(file) if file.language == "python" else State()
+        self.testing = file.is_test
+        state = self.modules.state() if file.language == "python" else State()
 
         def run() -> None:
             found = closure(state)
@@ -177,13 +201,13 @@ class Machine:
             if found is not None:
                 calling.call_root(self, found, state, file)
 
-        self._run_root(run)
+        self.run_root(run)
 
     def begin(self) -> None:
         """Begin a budget anew."""
         self._steps = STEP_BUDGET
 
-    def _run_root(self, run: Callable[[], object]) -> None:
+    def run_root(self, run: Callable[[], object]) -> None:
         self.begin()
         try:
             run()
@@ -207,8 +231,7 @@ class Machine:
             if known is None:
                 found[key] = state
             else:
-                known.choices &= state.choices
-                known.facts = {fact: value for fact, value in known.facts.items() if state.facts.get(fact) is value}
+                known.take(state)
         return self._few(list(found.values()))
 
     def _few(self, states: list[State]) -> list[State]:
@@ -296,55 +319,18 @@ class Machine:
                     states.append(assumed)
         return then, otherwise
 
-    # -- what the parts ask of the machine
+    # -- what the parts do, each as a method
 
-    def call_value(
-        self,
-        callee: Value,
-        arguments: tuple[Value, ...],
-        keywords: Keywords,
-        state: State,
-        place: Place,
-        shown: str,
-        written: Expression | None = None,
-    ) -> Results:
-        return calling.call_value(self, callee, arguments, keywords, state, place, shown, written)
-
-    def call_closure(
-        self, closure: Closure, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
-    ) -> Results:
-        return calling.call_closure(self, closure, arguments, keywords, state, place)
-
-    def call_method(
-        self,
-        receiver: Value,
-        name: str,
-        arguments: tuple[Value, ...],
-        keywords: Keywords,
-        state: State,
-        place: Place,
-        shown: str,
-    ) -> Results:
-        return calling.call_method(self, receiver, name, arguments, keywords, state, place, shown)
-
-    def attribute(self, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
-        return calling.attribute(self, holder, name, state, place, shown)
-
-    def set_attribute(
-        self, holder: Value, name: str, value: Value, state: State, place: Place, shown: str
-    ) -> list[State]:
-        return calling.set_attribute(self, holder, name, value, state, place, shown)
-
-    def element_of(self, holder: Value, state: State, index: int | None, name: str) -> Value:
-        return calling.element_of(self, holder, state, index, name)
-
-    def apply_decorator(self, decorator: Value, function: Value, state: State, place: Place) -> Results:
-        return calling.apply_decorator(self, decorator, function, state, place)
-
-    def run_context(
-        self, thing: Generator, body: Callable[[State, Value], list[PathOutcome]], state: State, place: Place
-    ) -> list[PathOutcome]:
-        return calling.run_context(self, thing, body, state, place)
+    each = evaluation.each
+    evaluate = evaluation.evaluate_expression
+    call_value = calling.call_value
+    call_closure = calling.call_closure
+    call_method = calling.call_method
+    attribute = elements.attribute
+    set_attribute = elements.set_attribute
+    element_of = elements.element_of
+    apply_decorator = calling.apply_decorator
+    run_context = calling.run_context
 
     # -- statements
 
@@ -394,7 +380,10 @@ class Machine:
             case ReturnStatement():
                 if statement.value is None:
                     return [PathOutcome(state, "return")]
-                return [PathOutcome(s, "return", v) for s, v in self.evaluate(statement.value, state, place)]
+                results = self.evaluate(statement.value, state, place)
+                for after, value in results:
+                    unnoticed.note_returned(self, value, after, place)
+                return [PathOutcome(after, "return", value) for after, value in results]
             case Raise():
                 return [PathOutcome(state, "raise")]
             case Leave():
@@ -466,7 +455,7 @@ class Machine:
             left.append(state.fork())
         for index in range(2) if exact is None else range(len(exact)):
             for one in going:
-                element = calling.element_of(self, iterable, one, index, str(statement.target))
+                element = elements.element_of(self, iterable, one, index, str(statement.target))
                 self.bind(statement.target, element, one, place)
             going, more = self._once(statement.block, going, place)
             ended += more
@@ -535,69 +524,7 @@ class Machine:
         state.names(place.frame)[statement.name] = self.imported(statement.dotted, state, place.file)
 
     def imported(self, dotted: str, state: State, file: File) -> Value:
-        """What an import gives: a definition of the project, or a name."""
-        if not dotted.startswith("torch"):
-            module = self.program.module(dotted, file)
-            if module is not None and module.module is not None:
-                return Name(tuple(dotted.split(".")))
-            holder, _, name = dotted.rpartition(".")
-            if holder and not holder.strip("."):
-                holder += "."
-            module = self.program.module(holder or ".", file) if holder or dotted.startswith(".") else None
-            if module is not None and module is not file and module.module is not None:
-                found = state.frames[self.module_frame(module, state)].get(name)
-                if found is not None:
-                    return found
-        return Name(tuple(part for part in dotted.split(".") if part) or ("",))
-
-    def state_in(self, file: File) -> State:
-        """A state in which a module is defined and nothing of it has run."""
-        known = self._defined.get(file)
-        if known is None:
-            state = State()
-            self._run_root(lambda: self.module_frame(file, state))
-            known = self._defined[file] = state.over()
-        return known.fork()
-
-    def module_frame(self, file: File, state: State) -> int:
-        """The frame of another module: what it defines, with nothing run."""
-        marker = -(1 + file.number)
-        if marker in state.frames:
-            return marker
-        frame = state.frames[marker] = {}
-        assert file.module is not None
-        place = Place(file, file.module, marker, file.module.span)
-        for statement in file.module.statements:
-            here = place.at(statement.span)
-            if isinstance(statement, Import):
-                self._import(statement, state, here)
-            elif isinstance(statement, Define):
-                body = file.module.inner[statement.body]
-                made = calling.made(self, body, state, here)
-                if made:
-                    frame[body.name] = made[0][1]
-            elif isinstance(statement, Assign):
-                for target in statement.targets:
-                    name = simple_name(target)
-                    if name:
-                        frame[name] = self._module_value(statement.value, name, state, here)
-        return marker
-
-    def _module_value(self, expression: Expression | None, name: str, state: State, place: Place) -> Value:
-        """What a module gives a name, as far as later code can't have changed it: literals, and torch's tensors."""
-        literal = _literal(expression)
-        if literal is not None:
-            return literal
-        if threads.makes_pool(expression):
-            return self.evaluate(expression, state, place)[0][1]
-        if isinstance(expression, CallExpression) and isinstance(expression.callee, NamePath):
-            path = expression.callee.parts
-            if path[0] == "torch" and len(path) > 1 and all(_is_constant(given) for given in expression.arguments):
-                for _, value in self.evaluate(expression, state, place)[:1]:
-                    weaken(value, state)
-                    self.name_thing(value, NamePath((name,), separator="."), state)
-                    return value
-        return state.opaque(name)
+        return self.modules.imported(dotted, state, file)
 
     # -- assignments
 
@@ -610,8 +537,8 @@ class Machine:
             target = statement.targets[0]
             found: list[PathOutcome] = []
             for after, (old, given) in self.each((target, statement.value), state, place):
-                name = variable_name(target)
-                for done, new in torch_calls.augmented(self, statement.operator, old, given, after, place, name):
+                name = evaluation.variable_name(target)
+                for done, new in operators.augmented(self, statement.operator, old, given, after, place, name):
                     # `y[0] += 1` writes into `y` again.
                     for last in self.bind(target, new, done, place):
                         found.append(PathOutcome(last, "next"))
@@ -640,9 +567,9 @@ class Machine:
         if not isinstance(value, Ref):
             return
         if isinstance(thing, Opaque) and not thing.name:
-            state.change(value, name=variable_name(target))
+            state.change(value, name=evaluation.variable_name(target))
         elif isinstance(thing, Tensor) and not (thing.name and thing.named):
-            state.change(value, name=variable_name(target), named=True)
+            state.change(value, name=evaluation.variable_name(target), named=True)
 
     def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
         """Give a target a value."""
@@ -660,7 +587,7 @@ class Machine:
                     last
                     for one in going
                     for last in self.bind(
-                        item, calling.element_of(self, value, one, None if starred else index, str(item)), one, place
+                        item, elements.element_of(self, value, one, None if starred else index, str(item)), one, place
                     )
                 ]
             return going
@@ -671,13 +598,13 @@ class Machine:
         if isinstance(target, MemberAccess):
             found: list[State] = []
             for after, holder in self.evaluate(target.object, state, place):
-                found += calling.set_attribute(self, holder, target.name, value, after, place, str(target.object))
+                found += elements.set_attribute(self, holder, target.name, value, after, place, str(target.object))
             return found
         if isinstance(target, Subscript):
             found = []
             for after, (holder, *indices) in self.each((target.object, *target.indices), state, place):
-                found += calling.set_element(
-                    self, holder, tuple(indices), value, after, place, variable_name(target.object)
+                found += elements.set_element(
+                    self, holder, tuple(indices), value, after, place, evaluation.variable_name(target.object)
                 )
             return found
         return [after for after, _ in self.evaluate(target, state, place)]
@@ -694,179 +621,11 @@ class Machine:
                 frame = found[0]
         state.names(frame)[name] = value
 
-    # -- expressions
-
-    def each(self, expressions: Sequence[Expression], state: State, place: Place) -> list[tuple[State, list[Value]]]:
-        """The values of several expressions, evaluated from left to right."""
-        found: list[tuple[State, list[Value]]] = [(state, [])]
-        for expression in expressions:
-            found = [
-                (after, [*values, value])
-                for one, values in found
-                for after, value in self.evaluate(expression, one, place)
-            ]
-        return found
-
-    def evaluate(self, expression: Expression, state: State, place: Place) -> Results:
-        """The value of an expression, on each path on which it has one."""
-        match expression:
-            case NamePath():
-                return [(state, calling.value_named(self, expression, state, place))]
-            case LiteralExpression():
-                value = _literal(expression)
-                return [(state, value if value is not None else state.plain())]
-            case MemberAccess():
-                found: Results = []
-                for after, holder in self.evaluate(expression.object, state, place):
-                    found += calling.attribute(
-                        self, holder, expression.name, after, place, variable_name(expression.object)
-                    )
-                return found
-            case CallExpression():
-                return calling.call(self, expression, state, place)
-            case Subscript():
-                found = []
-                for after, (holder, *indices) in self.each((expression.object, *expression.indices), state, place):
-                    found += calling.subscript(self, holder, tuple(indices), expression, after, place)
-                return found
-            case Operation():
-                return self._operation(expression, state, place)
-            case Bracketed():
-                return self._bracketed(expression, state, place)
-            case LambdaExpression():
-                if expression.body is None or expression.body >= len(place.body.inner):
-                    return [(state, state.opaque("lambda"))]
-                return [(state, Closure(place.body.inner[expression.body], place.file, place.frame))]
-            case Comprehension():
-                return calling.comprehension(self, expression, state, place)
-            case KeywordArgument():
-                return self.evaluate(expression.value, state, place)
-            case CastExpression():
-                return self.evaluate(expression.value, state, place)
-            case Construction() | NewExpression():
-                return cpp_values.construct(self, expression, state, place)
-            case TypeName():
-                return [(state, state.plain())]
-        return [(state, state.opaque())]
-
-    def _bracketed(self, expression: Bracketed, state: State, place: Place) -> Results:
-        if len(expression.items) == 1 and expression.brackets == "()" and place.file.language != "python":
-            return self.evaluate(expression.items[0], state, place)
-        pairs = [item for item in expression.items if isinstance(item, Operation) and item.operator == ":"]
-        if expression.brackets == "{}" and len(pairs) == len(expression.items) and place.file.language == "python":
-            parts = [part for pair in pairs for part in pair.operands]
-            return [
-                (after, after.add(Table(tuple(zip(values[::2], values[1::2], strict=False)))))
-                for after, values in self.each(parts, state, place)
-            ]
-        starred = [
-            isinstance(item, Operation) and item.operator in ("*", "**") and len(item.operands) == 1
-            for item in expression.items
-        ]
-        items = [
-            item.operands[0] if star and isinstance(item, Operation) else item
-            for item, star in zip(expression.items, starred, strict=True)
-        ]
-        found: Results = []
-        bracketed_one = len(items) == 1 and expression.brackets == "()" and isinstance(items[0], (Operation, Bracketed))
-        if bracketed_one and not starred[0]:
-            return self.evaluate(items[0], state, place)
-        for after, values in self.each(items, state, place):
-            flat: list[Value] = []
-            rest: Value | None = None
-            for value, star in zip(values, starred, strict=True):
-                thing = after.thing(value)
-                if star and isinstance(thing, Items):
-                    flat += thing.values
-                    rest = rest or thing.rest
-                elif star:
-                    rest = rest or calling.element_of(self, value, after, None, "")
-                else:
-                    flat.append(value)
-            found.append((after, after.add(Items(expression.brackets, tuple(flat), rest))))
-        return found
-
-    def _operation(self, expression: Operation, state: State, place: Place) -> Results:
-        operator, operands = expression.operator, expression.operands
-        if operator in ("and", "or", "&&", "||", "not", "!"):
-            return self._condition_value(expression, state, place)
-        if operator in ("if else", "?:"):
-            condition, then, otherwise = operands
-            first, second = self.branches(condition, state, place)
-            results = [
-                *(result for one in first for result in self.evaluate(then, one, place)),
-                *(result for one in second for result in self.evaluate(otherwise, one, place)),
-            ]
-            if first and second and any(isinstance(value, GuardValue) for _, value in results):
-                for after, _ in results:
-                    after.doubts |= {FLAG}
-            return results
-        if operator in (":=", "=") and len(operands) == 2:
-            return [
-                (last, value)
-                for after, value in self.evaluate(operands[1], state, place)
-                for last in self.bind(operands[0], value, after, place)
-            ]
-        if operator in ("await", "co_await", "yield", "yield from") and len(operands) <= 1:
-            if not operands:
-                return [(state, state.opaque("sent"))]
-            return self.evaluate(operands[0], state, place)
-        if operator == "slice" or operator == ":":
-            return [(after, after.add(Items("slice", ()))) for after, _ in self.each(operands, state, place)]
-        if operator in ("&", "*") and len(operands) == 1 and not expression.postfix:
-            return self.evaluate(operands[0], state, place)  # C++'s address and what it points to
-        if operator in ("++", "--"):
-            return [(after, after.plain()) for after, _ in self.each(operands, state, place)]
-        if operator.endswith("=") and operator not in ("==", "!=", "<=", ">=") and len(operands) == 2:
-            found: Results = []
-            for after, (old, given) in self.each(operands, state, place):
-                found += torch_calls.augmented(self, operator, old, given, after, place, variable_name(operands[0]))
-            return found
-        found = []
-        for after, values in self.each(operands, state, place):
-            found += torch_calls.apply_operator(self, expression, values, after, place)
-        return found
-
-    def _condition_value(self, expression: Operation, state: State, place: Place) -> Results:
-        if expression.operator in ("or", "||", "and", "&&") and place.file.language == "python":
-            # `x = given or torch.zeros(3)`: the value is that of the operand that decides.
-            either = expression.operator == "or"
-            going, found = [state], []
-            for index, operand in enumerate(expression.operands):
-                asked, going = going, []
-                for one in asked:
-                    for after, value in self.evaluate(operand, one, place):
-                        known = self.truth(after, value)
-                        if index == len(expression.operands) - 1 or known is either:
-                            found.append((after, value))
-                        elif known is not None:
-                            going.append(after)
-                        else:
-                            other = after.fork()
-                            choice = (
-                                value.key if isinstance(value, Truth) else (place.file.path, place.span, str(operand))
-                            )
-                            for side_state, side in ((after, either), (other, not either)):
-                                assumed = self.assume(side_state, value, side)
-                                if assumed is None:
-                                    continue
-                                assumed.choices |= {(choice, side)}
-                                if side is either:
-                                    found.append((assumed, value))
-                                else:
-                                    going.append(assumed)
-            return found
-        then, otherwise = self.branches(expression, state, place)
-        return [*((one, Const(True)) for one in then), *((one, Const(False)) for one in otherwise)]
-
 
 def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> None:
     """What only one side of is left, since the other has raised, is no choice: the program says that it must be so."""
     alive = [outcome.state for outcome in outcomes if outcome.kind != "raise"]
-    made = frozenset().union(*(state.choices for state in alive)) - begun if alive else frozenset()
-    decided = frozenset(choice for choice in made if (choice[0], not choice[1]) not in made)  # type: ignore[index]
-    undecided = frozenset(choice for choice in decided if any(choice not in state.choices for state in alive))
-    decided -= undecided
+    decided = frozenset.intersection(*(state.choices for state in alive)) - begun if alive else frozenset()
     if decided:
         for state in alive:
             state.choices -= decided
@@ -885,53 +644,3 @@ _ANY_ERROR = frozenset(
 def _catches_torch(handler: Handler) -> bool:
     """Whether a handler takes what PyTorch raises."""
     return handler.caught is None or not _ANY_ERROR.isdisjoint(words_of(handler.caught))
-
-
-def weaken(value: Value, state: State) -> None:
-    """Forget of a thing what others may have changed since: whether it requires grad."""
-    thing = state.thing(value)
-    if isinstance(thing, Tensor) and isinstance(value, Ref):
-        grad = frozenset((value.number,)) if thing.grad else thing.grad
-        state.change(value, grad=grad, leaf=None if grad else thing.leaf)
-    elif isinstance(thing, Instance):
-        for inner in thing.attributes.values():
-            weaken(inner, state)
-
-
-def _is_constant(expression: Expression) -> bool:
-    if isinstance(expression, KeywordArgument):
-        return _is_constant(expression.value)
-    if isinstance(expression, Bracketed):
-        return all(map(_is_constant, expression.items))
-    if isinstance(expression, Operation):
-        return all(map(_is_constant, expression.operands))
-    return isinstance(expression, LiteralExpression) or (
-        isinstance(expression, NamePath) and expression.parts[0] == "torch"
-    )
-
-
-def _literal(expression: Expression | None) -> Const | None:
-    """What a literal stands for."""
-    if not isinstance(expression, LiteralExpression):
-        return None
-    if expression.kind is LiteralKind.NONE:
-        return NONE
-    if expression.kind is LiteralKind.BOOL:
-        return Const(expression.truth)
-    if expression.kind is LiteralKind.NUMBER:
-        try:
-            return Const(float(expression.text.rstrip("fFlLuU").replace("'", "").replace("_", "")))
-        except ValueError:
-            return None
-    return Const(expression.text.strip("\"'"))
-
-
-def variable_name(expression: Expression | None) -> str:
-    """How messages call what an expression gives: names and members as written, else nothing."""
-    if isinstance(expression, (NamePath, MemberAccess)):
-        return str(expression)
-    if isinstance(expression, Subscript):
-        return variable_name(expression.object)
-    if isinstance(expression, Bracketed) and len(expression.items) == 1:
-        return variable_name(expression.items[0])
-    return ""

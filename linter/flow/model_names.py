@@ -44,6 +44,17 @@ def is_loss_name(shown: str) -> bool:
     return bool(_LOSS.search(shown))
 
 
+_SETTINGS = re.compile(
+    r"(?:^|[._])(?:args|arguments|config|configs|cfg|conf|hparams|hyperparameters|opt|opts|options|settings|flags)$",
+    re.IGNORECASE,
+)
+
+
+def holds_settings(shown: str) -> bool:
+    """Whether an object has a name that programs give their settings, which are numbers, flags and texts."""
+    return bool(_SETTINGS.search(shown))
+
+
 def is_model_name(shown: str) -> bool:
     """Whether what is called has a name that programs give their models."""
     parts = [part for part in re.split(r"[.\[]", shown) if part]

@@ -8,7 +8,19 @@ from ..facts.expressions import (
     MemberAccess,
     is_named,
 )
-from . import classes, closures, cpp_values, layer_calls, model_names, reach, tensors, threads, torch_calls
+from . import (
+    classes,
+    closures,
+    cpp_values,
+    layer_calls,
+    model_names,
+    model_training,
+    reach,
+    tensors,
+    threads,
+    torch_calls,
+    unnoticed,
+)
 from .events import EventKind
 from .guards_entered import set_modes
 from .paths import Interpreter, Keywords, Place, Results
@@ -49,6 +61,8 @@ def call_instance(
 ) -> Results:
     """Call an object: a module runs its `forward`."""
     assert isinstance(ref, Ref)
+    if thing.kind in ("module", "object"):
+        model_training.note_run(ref, shown or thing.name, state, place)
     if thing.cls is not None:
         names = ("__call__", "forward") if thing.kind == "module" else ("__call__", "operator()")
         for name in names:
@@ -179,7 +193,9 @@ def call_instance_method(
     if thing.kind == "context" and name == "save_for_backward":
         because = thing.attributes.get("<given>")
         grad = state.grad_of(because) if because is not None else NOT_REQUIRED if state.modes.inference else REQUIRED
-        for one in (one for saved in arguments for one in torch_calls.tensors_in(saved, state)):
+        saved_ones = [one for saved in arguments for one in torch_calls.tensors_in(saved, state)]
+        unnoticed.note_saved(machine, saved_ones, state, place)
+        for one in saved_ones:
             tensor = state.tensor(one)
             if tensor is None or tensor.inference is not True or not tensor.shown:
                 continue
@@ -189,6 +205,10 @@ def call_instance_method(
                 torch_calls.machine_report(machine, hazard._replace(doubt=doubt), state, place)
                 if not torch_calls.cured(one, state):
                     return []
+        return [(state, NONE)]
+    if thing.kind == "context" and name == "mark_dirty":
+        for one in (one for given in arguments for one in torch_calls.tensors_in(given, state)):
+            unnoticed.note_dirty(machine, one, state)
         return [(state, NONE)]
     if thing.kind == "context":  # `ctx` of an autograd.Function
         return [(state, state.opaque(name))]

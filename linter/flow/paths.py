@@ -65,8 +65,11 @@ class Interpreter(Protocol):
     program: ProjectCode
     dropped: bool
     most_states: int
-    called: dict[int, list[bool]]
-    events: dict[tuple[EventKind, str, Span], Event]
+    events: dict[tuple[EventKind, str, Span, str], Event]
+    testing: bool
+    """A test runs: it trains and predicts as no program would."""
+    trained_classes: set[int]
+    """Classes (their bodies' ids) of which the program trains an object."""
     recorded: list[Recorded] | None
     """What is recorded, where that is being looked for."""
 
@@ -99,6 +102,9 @@ class Interpreter(Protocol):
 
     def imported(self, dotted: str, state: State, file: File) -> Value:
         """What an import gives: a definition of the project, or a name."""
+
+    def run_root(self, run: Callable[[], object]) -> None:
+        """Run something with a budget; what it has done when that ends stays."""
 
     def report(
         self,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from types import MappingProxyType
 
+from ..analysis.python_modules import PythonModules
 from ..facts import Facts
-from ..facts.bodies import Body, BodyKind
+from ..facts.bodies import Body, BodyKind, Import
 from ..guards import Effect
 
 
@@ -25,6 +26,17 @@ class File:
         self.module = next((body for body in facts.bodies if body.kind is BodyKind.MODULE), None)
         self.bodies = facts.bodies
 
+    @cached_property
+    def guard_aliases(self) -> dict[str, str]:
+        """What the file calls guards that have other names."""
+        return {use.alias: use.guard for use in self.facts.guard_uses if use.alias}
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Whether these are tests of unittest or pytest."""
+        statements = self.module.statements if self.module is not None else ()
+        return any(isinstance(one, Import) and one.dotted.split(".")[0] in ("pytest", "unittest") for one in statements)
+
     def row(self, offset: int) -> int:
         return self.facts.row(offset)
 
@@ -34,51 +46,46 @@ class ProjectCode:
 
     def __init__(self, files: Iterable[Facts], instead: Mapping[str, Effect] = MappingProxyType({})) -> None:
         self.files = [File(facts, number, instead) for number, facts in enumerate(files) if facts.bodies]
-        self._modules: dict[str, list[File]] = defaultdict(list)
-        self._functions: dict[str, list[tuple[File, Body]]] = defaultdict(list)
-        self._classes: dict[str, list[tuple[File, Body]]] = defaultdict(list)
+        self._by_path = {file.path: file for file in self.files if file.language == "python"}
+        self._modules = PythonModules(self._by_path)
+        self._functions = Definitions()
+        self._classes = Definitions()
         for file in self.files:
-            if file.language == "python":
-                for tail in _module_tails(file.path):
-                    self._modules[tail].append(file)
-            else:
-                for body in file.bodies:
-                    if body.kind is BodyKind.CLASS:
-                        self._classes[body.name].append((file, body))
-                    elif body.kind is BodyKind.FUNCTION:
-                        self._functions[body.name].append((file, body))
+            for body in file.bodies if file.language != "python" else ():
+                if body.kind is BodyKind.CLASS:
+                    self._classes.add(file, body)
+                elif body.kind is BodyKind.FUNCTION:
+                    self._functions.add(file, body)
 
     def module(self, dotted: str, seen_from: File) -> File | None:
         """The file that a dotted name imports; None where it is none of the project's or can't be told."""
-        level = len(dotted) - len(dotted.lstrip("."))
-        if level:
-            folder = os.path.dirname(seen_from.path)
-            for _ in range(level - 1):
-                folder = os.path.dirname(folder)
-            stem = os.path.join(folder, *dotted[level:].split(".")) if dotted[level:] else folder
-            wanted = {os.path.normpath(stem + ".py"), os.path.normpath(os.path.join(stem, "__init__.py"))}
-            return next((file for file in self.files if os.path.normpath(file.path) in wanted), None)
-        found = self._modules.get(dotted, ())
-        return found[0] if len(found) == 1 else None
+        path = self._modules.find(dotted, seen_from.path)
+        return self._by_path[path] if path is not None else None
 
-    def functions(self, qualified: tuple[str, ...]) -> Iterator[tuple[File, Body]]:
-        """C++ functions whose qualified name ends as this one does."""
-        for file, body in self._functions.get(qualified[-1], ()):
-            if body.qualified[-len(qualified) :] == qualified:
-                yield file, body
+    def functions(self, qualified: tuple[str, ...], seen_from: File) -> list[tuple[File, Body]]:
+        """C++ functions whose qualified name ends as this one does: those of the file, or else of all."""
+        return self._functions.named(qualified, seen_from)
 
-    def classes(self, qualified: tuple[str, ...]) -> Iterator[tuple[File, Body]]:
-        """C++ classes whose qualified name ends as this one does."""
-        for file, body in self._classes.get(qualified[-1], ()):
-            if body.qualified[-len(qualified) :] == qualified:
-                yield file, body
+    def classes(self, qualified: tuple[str, ...], seen_from: File) -> list[tuple[File, Body]]:
+        """C++ classes whose qualified name ends as this one does: those of the file, or else of all."""
+        return self._classes.named(qualified, seen_from)
 
 
-def _module_tails(path: str) -> Iterator[str]:
-    parts = path.replace(os.sep, "/").removesuffix(".py").removesuffix(".pyi").split("/")
-    if parts[-1] == "__init__":
-        parts.pop()
-    for start in range(len(parts)):
-        tail = parts[start:]
-        if all(part.isidentifier() for part in tail):
-            yield ".".join(tail)
+class Definitions:
+    """Bodies by their names, and the files that define them."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, list[tuple[File, Body]]] = defaultdict(list)
+        self._in_file: dict[tuple[int, str], list[tuple[File, Body]]] = defaultdict(list)
+
+    def add(self, file: File, body: Body) -> None:
+        self._all[body.name].append((file, body))
+        self._in_file[file.number, body.name].append((file, body))
+
+    def named(self, qualified: tuple[str, ...], seen_from: File) -> list[tuple[File, Body]]:
+        name, length = qualified[-1], len(qualified)
+        for among in (self._in_file.get((seen_from.number, name), ()), self._all.get(name, ())):
+            found = [(file, body) for file, body in among if body.qualified[-length:] == qualified]
+            if found:
+                return found
+        return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
@@ -11,12 +12,12 @@ from ..facts.expressions import MemberAccess, is_this
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
-from . import calling, classes, closures
+from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, ClassValue, Closure, Instance, Ref, Tensor
+from .values import NONE, ClassValue, Closure, Instance, Opaque, Ref, Tensor
 
 
 def run_flow(
@@ -36,23 +37,61 @@ def run_flow(
         for owner, body in functions_of(file):
             if id(body) not in reach:
                 continue
-            machine.run_function(file, _found(machine, file, owner, body))
-    for file in machine.program.files:
-        for owner, body in functions_of(file):
-            if owner is not None and id(owner) in machine.fills:
-                machine.run_function(file, _found(machine, file, owner, body, machine.fills[id(owner)]))
+            run_function_of(machine, file, owner, body)
+    functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
+    if machine.fills_by_others:
+        # Who trains what others run in inference mode need not reach a guard.
+        for file, owner, body in functions:
+            if id(body) not in reach and model_training.may_train(body):
+                run_function_of(machine, file, owner, body)
+    kept = dict(machine.kept)
+    for file, owner, body in functions:
+        fills = _fills_of(owner, machine) if owner is not None else {}
+        class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
+        filled = {name: thing for name, (thing, by) in kept.get(class_, {}).items() if by is not body}
+        if filled:
+            run_function_of(machine, file, owner, body, filled, _BEFORE)
+        if fills:
+            run_function_of(machine, file, owner, body, fills)
     return machine
 
 
-def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[int]:
-    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one."""
-    words_of_bodies = {id(body): words_in(body) for file in program.files for _, body in functions_of(file)}
-    found: set[int] = set()
-    names: set[str] = set()
+def run_function_of(
+    machine: Machine,
+    file: File,
+    owner: Body | None,
+    body: Body,
+    filled: Mapping[str, Opaque | Tensor] = MappingProxyType({}),
+    doubt: str = "",
+) -> None:
+    """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
+    machine.run_function(file, _found(machine, file, owner, body, filled, doubt))
+
+
+_BEFORE = "it depends on which method runs first"
+
+
+def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
+    """The attributes of a class that are inference tensors when its methods run, and autograd may record."""
+    by_others = machine.fills_by_others.get(id(owner), {}) if id(owner) in machine.trained_classes else {}
+    return by_others | machine.fills.get(id(owner), {})
+
+
+def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
+    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one.
+
+    Guards that only switch recording off count where the file asks for gradients or starts threads, or with `every`.
+    """
+    naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
+    waiting: list[tuple[Body | None, Body]] = []
     for file in program.files:
+        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
+        for owner, body, words in functions:
+            for word in words:
+                naming[word].append((owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
-        said = set().union(*(words_of_bodies[id(body)] for _, body in functions_of(file)), _words_of_module(file))
-        tells = not _ASKING.isdisjoint(said)
+        said = _words_of_module(file).union(*(words for _, _, words in functions))
+        tells = every or not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -61,19 +100,14 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset()) -> set[i
             ],
             lambda use: use.type_span,
         )
-        for owner, body in functions_of(file):
-            if spans.first(body.span) is not None:
-                found.add(id(body))
-                names |= _names_of(owner, body)
-    growing = True
-    while growing:
-        growing = False
-        for file in program.files:
-            for owner, body in functions_of(file):
-                if id(body) not in found and not names.isdisjoint(words_of_bodies[id(body)]):
-                    found.add(id(body))
-                    names |= _names_of(owner, body)
-                    growing = True
+        waiting += [(owner, body) for owner, body, _ in functions if spans.first(body.span) is not None]
+    found: set[int] = set()
+    while waiting:
+        owner, body = waiting.pop()
+        if id(body) not in found:
+            found.add(id(body))
+            for name in names_of(owner, body):
+                waiting += naming.pop(name, ())
     return found
 
 
@@ -113,7 +147,8 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Tensor] = MappingProxyType({}),
+    filled: Mapping[str, Opaque | Tensor],
+    doubt: str,
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
@@ -125,8 +160,10 @@ def _found(
                 cls = classes.class_named(machine, body.qualified[:-1], place)
             if cls is None or body.is_static:
                 return Closure(body, file, None)
-            return Closure(body, file, None, classes.instance_of(machine, cls, state, complete=False), cls)
-        frame = machine.module_frame(file, state)
+            receiver = classes.instance_of(machine, cls, state, complete=False)
+            _fill(receiver, filled, doubt, state)
+            return Closure(body, file, None, receiver, cls)
+        frame = machine.modules.frame(file)
         if owner is None:
             value = state.frames[frame].get(body.name)
             return value if isinstance(value, Closure) else None
@@ -140,21 +177,25 @@ def _found(
             return value
         receiver = receiver_of(machine, file, holder, state, body)
         state.receiver = receiver.number
-        made = state.thing(receiver)
-        if filled and isinstance(made, Instance):
-            known = {
-                name: state.add(tensor) for name, tensor in filled.items() if made.attributes.get(name, NONE) == NONE
-            }
-            state.change(receiver, attributes={**made.attributes, **known})
+        _fill(receiver, filled, doubt, state)
         return closures.changed(value, receiver=receiver)
 
     return closure
 
 
-def _names_of(owner: Body | None, body: Body) -> set[str]:
+def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor], doubt: str, state: State) -> None:
+    """Give an object the attributes that other methods have filled."""
+    made = state.thing(receiver)
+    if filled and isinstance(made, Instance):
+        known = {name: state.add(thing) for name, thing in filled.items() if made.attributes.get(name, NONE) == NONE}
+        state.change(receiver, attributes={**made.attributes, **known})
+        state.doubts |= {doubt} - {""}
+
+
+def names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
     """By what others reach a function: its name, and that of the class that it makes or runs."""
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
-    return {owner.name} if called and owner is not None else {body.name}
+    return (owner.name, body.name) if called and owner is not None else (body.name,)
 
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:
@@ -172,13 +213,13 @@ def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, bod
 
 
 def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Closure) -> tuple[State, Ref]:
-    state = machine.state_in(file)
+    state = machine.modules.state()
     ref = classes.instance_of(machine, cls, state, complete=False)
     place = Place(file, cls.body, cls.frame or 0, cls.body.header)
     arguments = tuple(
         state.opaque(parameter.name) for parameter in initialiser.body.parameters[1:] if not parameter.mark
     )
-    events, fills = dict(machine.events), dict(machine.fills)
+    before = dict(machine.events), dict(machine.fills), dict(machine.fills_by_others)
     begun = state.fork()
     machine.most_states = 1
     machine.begin()
@@ -189,7 +230,8 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     except Exhausted:
         results = []
     finally:
-        machine.events, machine.fills, machine.most_states = events, fills, MOST_STATES
+        machine.events, machine.fills, machine.fills_by_others = before
+        machine.most_states = MOST_STATES
     if not results:
         return begun.over(), ref
     after, _ = results[0]

@@ -13,10 +13,12 @@ from .values import (
     GuardValue,
     Instance,
     Items,
+    ModelRun,
     Modes,
     Opaque,
     Plain,
     Ref,
+    Step,
     Tensor,
     Thing,
     Value,
@@ -62,14 +64,17 @@ class State:
         "doubts",
         "facts",
         "frames",
+        "given_back",
         "heap",
         "modes",
         "next",
         "opened",
         "receiver",
+        "runs",
         "scoped",
         "shielded",
         "telling",
+        "trained",
     )
 
     def __init__(self) -> None:
@@ -91,6 +96,12 @@ class State:
         """The number of the object whose method is the root."""
         self.telling = False
         """Whether something was made that a rule may tell of."""
+        self.runs: frozenset[ModelRun] = frozenset()
+        """What was called as models are."""
+        self.trained: tuple[Step, ...] = ()
+        """How something came to be differentiated."""
+        self.given_back: tuple[tuple[int, Value], ...] = ()
+        """What the last call has given the variables that it got by reference: (index of the argument, value)."""
         self.next = CERTAIN + 1
 
     def fork(self) -> State:
@@ -100,14 +111,16 @@ class State:
         other.heap = SharedTable(self.heap, self.heap.base)
         other.facts = dict(self.facts)
         other.receiver, other.telling = self.receiver, self.telling
+        other.given_back = self.given_back
+        other.runs, other.trained = self.runs, self.trained
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
         return other
 
     def over(self) -> State:
         """A state that begins as this one is, which must stay so from now on."""
         other = self.fork()
-        other.frames = SharedTable({}, {**self.frames.base, **self.frames})
-        other.heap = SharedTable({}, {**self.heap.base, **self.heap})
+        other.frames = SharedTable({}, self.frames)
+        other.heap = SharedTable({}, self.heap)
         return other
 
     # -- things
@@ -123,6 +136,9 @@ class State:
         return Ref(number)
 
     def opaque(self, name: str = "", **known: Any) -> Ref:
+        if self.modes.inference and known.get("origin"):
+            under = (guard for guard in reversed(self.opened) if ("inference", True) in guard.sets)
+            known.setdefault("under", next(under, None))
         return self.add(Opaque(name, **known))
 
     def plain(self) -> Plain:
@@ -175,6 +191,13 @@ class State:
         return None
 
     # -- comparing
+
+    def take(self, other: State) -> None:
+        """Stand for another path as well, which came to the same."""
+        self.choices &= other.choices
+        self.facts = {fact: value for fact, value in self.facts.items() if other.facts.get(fact) is value}
+        self.runs |= other.runs
+        self.trained = self.trained or other.trained
 
     def outline(self, *frames: int) -> tuple[object, ...]:
         """What tells this state from another where paths come together: what the names of these frames and the

@@ -6,7 +6,7 @@ import re
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
-from . import model_names, reach, threads, torch_calls
+from . import model_names, model_training, reach, threads, torch_calls, unnoticed
 from .events import EventKind
 from .guards_entered import opened_by
 from .paths import Interpreter, Keywords, Place, Results
@@ -44,6 +44,11 @@ def call_tensor_method(
     state: State,
     place: Place,
 ) -> Results:
+    if name in _UNWRAPS:
+        state.change(ref, shown=True, open=False)
+        return [(state, ref)]
+    if name in _HOLDS_TENSORS and thing.open:
+        return [(state, ref)]
     if thing.open and not torch_ops.method(name) and name not in _TENSOR_METHODS:
         # An object that a model gave back: `outputs.keys()`, `result.to_tuple()`.
         return [(state, state.opaque(name))]
@@ -76,6 +81,9 @@ def call_tensor_method(
     return torch_calls.apply(machine, rows, (ref, *arguments), keywords, state, place, name, shown=thing.shown)
 
 
+_UNWRAPS = frozenset({"toTensor"})
+_HOLDS_TENSORS = frozenset({"toTuple", "toTupleRef", "toTensorVector", "toTensorList", "toList", "elements"})
+"""What TorchScript's values give: what they hold."""
 _TENSOR_METHODS = frozenset(
     "backward requires_grad_ is_inference set_ set_data tolist item numpy detach detach_".split()
 )
@@ -99,6 +107,11 @@ def call_opaque_method(
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
         return [(state, ref if name in ("eval", "train") else state.opaque(name))]
+    if name == "save_for_backward":
+        given = [one for saved in arguments for one in torch_calls.tensors_in(saved, state)]
+        unnoticed.note_saved(machine, given, state, place)
+    if name in ("backward", "manual_backward"):
+        model_training.note_training(state, place, name)
     differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
     if thing.tensor is not True and state.tensor(differentiated) is not None:
         # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
@@ -109,6 +122,9 @@ def call_opaque_method(
         return [(state, state.plain())]
     if name == "scale" and len(arguments) == 1 and isinstance(state.thing(arguments[0]), Tensor):
         return [(state, arguments[0])]
+    if name in _UNWRAPS:
+        state.change(ref, tensor=True)
+        return [(state, ref)]
     is_tensor = thing.tensor is True
     if not thing.module and (is_tensor or torch_ops.only_tensors_have(name)):
         if name == "backward":
@@ -116,6 +132,8 @@ def call_opaque_method(
             return [(state, NONE)]
         if name == "requires_grad_":
             truth = machine.truth(state, arguments[0] if arguments else Const(True))
+            if truth:
+                unnoticed.note_leaf(machine, ref, state, place, name)
             grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
             state.heap[ref.number] = Tensor(None, grad, True, name=thing.name)
             return [(state, ref)]

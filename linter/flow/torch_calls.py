@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 from guardfix.torch_ops import Op
 
-from ..facts.expressions import Expression, Operation
+from . import model_training, unnoticed
 from .events import EventKind
 from .guards_entered import opened_by, why_unrecorded
 from .paths import Interpreter, Keywords, Place, Results
@@ -35,13 +34,8 @@ from .values import (
     SavingHazard,
     Step,
     Tensor,
-    Truth,
     Value,
 )
-
-_COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
-_NEVER_THE_SAME = frozenset({"<", ">", "!="})
-
 
 # -- what values are
 
@@ -116,13 +110,17 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
     if isinstance(thing, Tensor):
         base = thing.base if thing.base is not None else source.number
         kept = thing.grad if grad is None else grad
-        return state.add(
-            thing._replace(
-                grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, named=False
-            )
+        made = thing._replace(
+            grad=kept, base=base if view else None, hazards=thing.hazards if kept else (), leaf=None, named=False
         )
+        off = why_unrecorded(state) if view and state.modes.records is False else None
+        if off is not None:
+            begins = Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded")
+            made = made._replace(unrecorded=(begins,), off=off)
+        return state.add(made)
     kept = state.grad_of(source) if grad is None else grad
-    return state.add(Tensor(None, kept, None, base=source.number if view else None))
+    made = Tensor(None, kept, None, base=source.number if view else None, foreign=unnoticed.is_foreign(thing))
+    return state.add(made._replace(guard=unnoticed.perhaps_inference(thing)))
 
 
 # -- an op
@@ -131,6 +129,7 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
 def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -> tuple[int, dict[str, Value]] | None:
     """The arguments of an overload by name, with how well they fit; None where they don't."""
     positional = [argument for argument in row.arguments if not argument.keyword_only]
+    behind = [argument for argument in row.arguments if argument.keyword_only]  # which C++ gives by position too
     named = {argument.name: argument for argument in row.arguments}
     most = len(positional)
     if positional and positional[-1].variadic and any(is_tensor(value, state) for value in values[most - 1 :]):
@@ -141,6 +140,8 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     for index, value in enumerate(values):
         if index < len(positional):
             pairs.append((positional[index], value))
+        elif index - len(positional) < len(behind) and not is_tensor(value, state):
+            pairs.append((behind[index - len(positional)], value))
         elif not positional or positional[-1].kind == "tensor":
             return None
     for name, value in keywords:
@@ -297,13 +298,14 @@ def _hazards(
         return ()
     given = [ref for value in bound.values() for ref in tensors_in(value, state)]
     alone = all(is_inference(ref, state) is True for ref in given)
-    found = []
+    found: list[SavingHazard] = []
     certain: SavingHazard | None = None
     told: Ref | None = None
     for saved, because, reason in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
             if tensor is None or tensor.inference is not True or not tensor.shown:
+                found += _perhaps_saved(ref, bound.get(because, NONE), state, place, name)
                 continue
             causes = tensors_in(bound.get(because, NONE), state)
             if because == saved and len(causes) > 1:
@@ -339,6 +341,30 @@ def _hazards(
     return tuple(found)
 
 
+def _perhaps_saved(ref: Ref, because: Value, state: State, place: Place, name: str) -> Iterator[SavingHazard]:
+    """What saving brings about if what an unknown function gave is an inference tensor; asked of fixes alone."""
+    under = unnoticed.perhaps_inference(state.thing(ref)) if place.file.instead else None
+    if under is None:
+        return
+    for cause in tensors_in(because, state):
+        if cause != ref and state.grad_of(cause):
+            step = place.step(f"`{name}` must save it")
+            doubt = "what an unknown function gives may be an inference tensor"
+            shown = called(ref, state)
+            yield SavingHazard(
+                EventKind.INFERENCE_SAVED,
+                state.grad_of(cause) | state.grad_of(ref),
+                place.file.path,
+                place.span,
+                shown,
+                (step,),
+                under,
+                name,
+                "",
+                doubt=doubt,
+            )
+
+
 def _saved(row: Op, bound: dict[str, Value], name: str) -> Iterator[tuple[str, str, str]]:
     """What an op saves, because of what, and why that isn't certain."""
     given = next((option for option in row.options if option in bound), "")
@@ -364,7 +390,9 @@ def _may_be_copied(row: Op, saved: str, tensor: Tensor) -> bool:
 def _tell_cache(machine: Interpreter, hazard: SavingHazard, state: State, place: Place) -> None:
     """An attribute that another method fills in inference mode would be saved here, where autograd records."""
     cached = hazard.cached
-    if cached is None or not state.receiver or not state.modes.records or cached.function == place.body.name:
+    if cached is None or not state.receiver or not state.modes.records:
+        return
+    if cached.function == place.body.name and not cached.by_others:
         return
     machine.report(
         EventKind.CACHE_READ,
@@ -515,6 +543,7 @@ def write_tensor(
     machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True
 ) -> bool:
     """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf."""
+    unnoticed.note_write(machine, ref, state, place, name)
     tensor = state.tensor(ref)
     if tensor is None:
         return True
@@ -532,6 +561,24 @@ def write_tensor(
             what=f"`{name}` writes to it",
             steps=(place.step(f"`{name}` writes to {f'`{shown}`' if shown else 'a leaf'}, which requires grad"),),
             guard=None,
+            doubt="" if recorded else f"`{name}` may leave nothing to record",
+        )
+        return cured(ref, state) if recorded else True
+    of_graph = isinstance(base, Tensor) and CERTAIN in base.grad and tensor.base is not None
+    if state.modes.records and of_graph and tensor.unrecorded and tensor.inference is not True and tensor.shown:
+        shown = called(ref, state)
+        machine.report(
+            EventKind.VIEW_WRITTEN,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` changes it in place",
+            steps=(
+                *tensor.unrecorded,
+                place.step(f"`{name}` changes {f'`{shown}`' if shown else 'the view'} in place"),
+            ),
+            guard=tensor.off,
+            presumed=tensor.presumed,
             doubt="" if recorded else f"`{name}` may leave nothing to record",
         )
         return cured(ref, state) if recorded else True
@@ -564,7 +611,7 @@ def cured(ref: Ref, state: State) -> bool:
 
 def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, place: Place) -> bool:
     """`t[i] = value`; False where that raises."""
-    if not write_tensor(machine, ref, state, place, "an assignment to an element"):
+    if not write_tensor(machine, ref, state, place, "[] ="):
         return False
     tensor = state.tensor(ref)
     if tensor is not None and state.modes.records is not False:
@@ -580,6 +627,8 @@ def require_grad(machine: Interpreter, ref: Value, flag: Value, state: State, pl
     """`requires_grad_(flag)`; False where that raises."""
     truth = machine.truth(state, flag)
     tensor = state.tensor(ref)
+    if truth:
+        unnoticed.note_leaf(machine, ref, state, place, name)
     if tensor is None or not isinstance(ref, Ref):
         return True
     if truth and tensor.inference is True and state.modes.inference is False and tensor.shown:
@@ -628,6 +677,7 @@ def set_data(machine: Interpreter, ref: Ref, value: Value, state: State, place: 
 def differentiate(machine: Interpreter, value: Value, state: State, place: Place, name: str) -> bool:
     """`backward()` and `autograd.grad` of a value; False where that surely raises."""
     found = True
+    model_training.note_training(state, place, name)
     for ref in tensors_in(value, state):
         tensor = state.tensor(ref)
         shown = called(ref, state)
@@ -658,6 +708,24 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
     return found
 
 
+def tell_lost_gradients(machine: Interpreter, value: Value, state: State, place: Place) -> None:
+    """A function's `backward` gives back gradients, through which one may want to differentiate again."""
+    for ref in tensors_in(value, state):
+        tensor = state.tensor(ref)
+        guard = tensor.off if tensor is not None else None
+        if tensor is not None and guard is not None and tensor.unrecorded:
+            machine.report(
+                EventKind.HIGHER_ORDER_LOST,
+                state,
+                place,
+                variable=tensor.name,
+                what="nothing of it is recorded",
+                steps=(*tensor.unrecorded, place.step("`backward` gives it back")),
+                guard=guard,
+                at=(guard.path, guard.span),
+            )
+
+
 def differentiated_in_inference(
     machine: Interpreter, shown: str, presumed: str, state: State, place: Place, name: str
 ) -> None:
@@ -672,143 +740,3 @@ def differentiated_in_inference(
         guard=opened_by(state, "inference"),
         presumed=presumed,
     )
-
-
-# -- operators
-
-
-def apply_operator(
-    machine: Interpreter, expression: Operation, values: list[Value], state: State, place: Place
-) -> Results:
-    """`a * b`, `-a`, `a < b`."""
-    symbol = expression.operator
-    if symbol in ("is", "is not", "in", "not in", "==", "!=") and len(values) == 2:
-        told = _identity(symbol, values[0], values[1], state)
-        if told is not None:
-            return [(state, told)]
-    if all(isinstance(value, Const) for value in values):
-        return [(state, _constant(symbol, values, state))]
-    if not any(may_be_tensor(value, state) for value in values) or any(
-        isinstance(value, Const) and isinstance(value.value, str) for value in values
-    ):
-        if symbol in _COMPARISONS and len(values) == 2:
-            return [(state, _compared(symbol, values[0], values[1]))]
-        if any(value == NONE for value in values):
-            return []  # None has no operators: the program doesn't come to this
-        things = [state.thing(value) for value in values]
-        if any(isinstance(thing, Items) for thing in things):
-            return [(state, state.add(Items("[]", (), state.opaque())))]
-        return [(state, state.plain())]
-    if any(value == NONE for value in values):
-        return []
-    shown = any(is_tensor(value, state) for value in values)
-    if symbol in _COMPARISONS and not shown:
-        return [(state, _compared(symbol, *values))] if len(values) == 2 else [(state, state.plain())]
-    rows = torch_ops.operator(symbol if len(values) == 2 else f"unary {symbol}")
-    if not rows:
-        return [(state, state.opaque())]
-    results = apply(machine, rows, values, (), state, place, symbol, shown=shown)
-    if not shown:
-        for after, result in results:
-            tensor = after.tensor(result)
-            operand = next((called(value, after) for value in values if may_be_tensor(value, after)), "")
-            if tensor is not None and isinstance(result, Ref) and not tensor.presumed:
-                after.change(result, presumed=f"if `{operand}` is a tensor" if operand else "if it is a tensor")
-    return results
-
-
-def _constant(symbol: str, values: list[Value], state: State) -> Value:
-    given = [value.value for value in values if isinstance(value, Const)]
-    try:
-        if len(given) == 2:
-            left, right = given
-            match symbol:
-                case "+":
-                    return Const(left + right)  # type: ignore[operator]
-                case "-":
-                    return Const(left - right)  # type: ignore[operator]
-                case "*":
-                    return Const(left * right) if not isinstance(left, str) else state.plain()  # type: ignore[operator]
-                case "<":
-                    return Const(left < right)  # type: ignore[operator]
-                case ">":
-                    return Const(left > right)  # type: ignore[operator]
-                case "<=":
-                    return Const(left <= right)  # type: ignore[operator]
-                case ">=":
-                    return Const(left >= right)  # type: ignore[operator]
-                case "==":
-                    return Const(left == right)
-                case "!=":
-                    return Const(left != right)
-        elif symbol == "-":
-            return Const(-given[0])  # type: ignore[operator]
-    except TypeError:
-        pass
-    return state.plain()
-
-
-def _identity(symbol: str, left: Value, right: Value, state: State) -> Value | None:
-    """`x is None`, `x == y` of the same value."""
-    negated = symbol in ("is not", "not in", "!=")
-    if symbol in ("in", "not in"):
-        return Truth(("in", left, right), negated)
-    if NONE in (left, right):
-        other = right if left == NONE else left
-        if other == NONE:
-            return Const(not negated)
-        thing = state.thing(other)
-        if (
-            isinstance(other, Plain)
-            or (isinstance(other, Ref) and not isinstance(thing, Opaque))
-            or isinstance(other, Const)
-        ):
-            return Const(negated)
-        if isinstance(other, Ref):
-            return Truth(("none", other), negated)
-        return Const(negated)
-    if symbol in ("is", "is not"):
-        return Const(not negated) if left == right else Truth(("is", left, right), negated)
-    if left == right and not may_be_tensor(left, state):
-        return Const(not negated)
-    return None
-
-
-def _compared(symbol: str, left: Value, right: Value) -> Value:
-    if left == right:
-        return Const(symbol not in _NEVER_THE_SAME)
-    negated = symbol in (">=", "<=", "!=")
-    plain = {">=": "<", "<=": ">", "!=": "=="}.get(symbol, symbol)
-    return Truth((plain, left, right), negated)
-
-
-def augmented(
-    machine: Interpreter, symbol: str, old: Value, given: Value, state: State, place: Place, name: str
-) -> Results:
-    """`old += given`: in place where it is a tensor."""
-    thing = state.thing(old)
-    if isinstance(thing, Items):
-        more = state.thing(given)
-        extended = Items(thing.kind, (*thing.values, *(more.values if isinstance(more, Items) else ())), thing.rest)
-        assert isinstance(old, Ref)
-        state.heap[old.number] = (
-            extended if isinstance(more, Items) else thing._replace(rest=thing.rest or state.opaque())
-        )
-        return [(state, old)]
-    if isinstance(thing, Tensor):
-        if thing.open and not thing.shown:
-            return [(state, old)]
-        rows = torch_ops.operator(symbol)
-        if not rows:
-            return [(state, old)]
-        return apply(machine, rows, (old, given), (), state, place, symbol, shown=thing.shown)
-    if isinstance(thing, Opaque):
-        if thing.tensor is True:
-            return [(state, old)]
-        return [(state, old if is_tensor(given, state) is False else state.opaque(thing.name))]
-    plain = Operation(symbol.removesuffix("="), ())
-    return apply_operator(machine, plain, [old, given], state, place)
-
-
-def written_name(expression: Expression | None) -> str:
-    return str(expression) if expression is not None else ""

@@ -160,6 +160,18 @@ class Cached(NamedTuple):
     span: Span
     attribute: str
     function: str
+    by_others: bool = False
+    """Other classes or functions run the object, and so what fills it."""
+
+
+class ModelRun(NamedTuple):
+    """A call of what may be a model."""
+
+    model: int
+    """The thing that is called."""
+    guard: GuardValue | None
+    """What has begun inference mode; None where it is off."""
+    steps: tuple[Step, ...]
 
 
 class Recorded(NamedTuple):
@@ -181,7 +193,9 @@ class Opaque(NamedTuple):
     """It is used as a module is."""
     attributes: Mapping[str, Value] = MappingProxyType({})
     origin: str = ""
-    """The unknown function that gave it."""
+    """The unknown function that gave it, or the declaration that gave it no value."""
+    under: GuardValue | None = None
+    """The guard under whose inference mode that was: if it gave a new tensor, it is an inference tensor."""
 
 
 class Tensor(NamedTuple):
@@ -212,6 +226,8 @@ class Tensor(NamedTuple):
     """False of a view or alias that has the name of what it was made of, until it is given one of its own."""
     cached: Cached | None = None
     """The attribute that a condition has filled with it."""
+    foreign: bool = False
+    """It shares its memory with something that was there before the function was called."""
     counted: bool = False
     """An inference tensor that has a counter all the same, and so may be written: one detached outside the mode."""
 

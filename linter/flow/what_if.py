@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ..analysis.project import Project
-from ..facts import Facts, GuardUse
+from ..facts import Facts, Form, GuardUse
 from ..guards import Effect
-from .events import Event
+from .events import Event, EventKind
 from .project_events import events_in, use_of
 from .running import run_flow
 
@@ -29,8 +29,13 @@ def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect
     if known is None:
         known = answers[use.guard, effect] = defaultdict(list)
         before = {(event.kind, event.path, event.span) for file in project for event in events_in(file, project)}
-        for place, event in run_flow(project, instead={use.guard: effect}).events.items():
-            if place not in before and event.guard is not None:
+        for event in run_flow(project, instead={use.guard: effect}).events.values():
+            is_new = event.kind is not EventKind.MODEL_SHARED and (event.kind, event.path, event.span) not in before
+            if is_new and event.guard is not None:
                 known[event.guard.path].append(event)
     mine = [event for event in known[facts.path] if use_of(event, facts, project) is use]
+    if use.form is Form.MEMBER and use.class_ is not None:
+        # It acts where an object of the class is made.
+        for where, mention in project.mentions_of(facts.classes[use.class_].name, facts):
+            mine += [event for event in known[where.path] if event.guard and event.guard.span.holds(mention.type_span)]
     return sorted(mine, key=lambda event: (event.path, event.span))

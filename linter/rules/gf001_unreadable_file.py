@@ -33,7 +33,14 @@ from ..facts import Facts, Span
 from ..findings import Finding, Severity
 from ..rule import Rule
 
-RULE = Rule("GF001", "unreadable-file", severity=Severity.ERROR, languages=("cpp", "python"), odd_uses_only=True)
+RULE = Rule(
+    "GF001",
+    "unreadable-file",
+    severity=Severity.ERROR,
+    languages=("cpp", "python"),
+    odd_uses_only=True,
+    keeps_results=True,
+)
 
 
 @RULE.check_file

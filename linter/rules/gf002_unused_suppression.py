@@ -37,6 +37,7 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     default=False,
+    keeps_results=True,
 )
 
 

@@ -56,7 +56,7 @@ from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF101", "legacy-guard", languages=("cpp", "python"), guards=deprecated_guards)
+RULE = Rule("GF101", "legacy-guard", languages=("cpp", "python"), guards=deprecated_guards, keeps_results=True)
 
 _WHY = {
     Context.INFERENCE: "an inference workload",

@@ -33,7 +33,7 @@ from ..findings import Finding, Severity
 from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF102", "legacy-guard-argument", severity=Severity.ERROR, guards=deprecated_guards)
+RULE = Rule("GF102", "legacy-guard-argument", severity=Severity.ERROR, guards=deprecated_guards, keeps_results=True)
 
 _CONSTRUCTED = (Form.DECLARATION, Form.AUTO, Form.MEMBER, Form.TEMPORARY, Form.HEAP, Form.STATIC, Form.GLOBAL)
 

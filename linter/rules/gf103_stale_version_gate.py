@@ -41,7 +41,7 @@ from ..guards import deprecated_guards
 from ..named_tuples import NamedTuple
 from ..rule import Rule
 
-RULE = Rule("GF103", "stale-version-gate", guards=deprecated_guards)
+RULE = Rule("GF103", "stale-version-gate", guards=deprecated_guards, keeps_results=True)
 
 
 @RULE.check_file

@@ -35,7 +35,7 @@ from ..findings import Finding
 from ..guards import deprecated_guards
 from ..rule import Rule
 
-RULE = Rule("GF104", "legacy-static-api", guards=deprecated_guards)
+RULE = Rule("GF104", "legacy-static-api", guards=deprecated_guards, keeps_results=True)
 
 
 @RULE.check_use

@@ -48,6 +48,7 @@ RULE = Rule(
     "legacy-guard-in-string",
     languages=("python", "docs"),
     guards=deprecated_guards,
+    keeps_results=True,
 )
 
 

@@ -26,7 +26,9 @@ Use instead: a guard at the top of every function that runs the model:
       return module_.forward({image}).toTensor();
     }
 
-Fix: none. The guard belongs in another function.
+Fix: unsafe. A guard that is alone in a branch becomes one that the condition switches, for the rest of the scope
+(`torch::AutoGradMode no_grad(!inference);`, `c10::InferenceMode guard(inference);`). Elsewhere there is none: the guard
+belongs in another function.
 
 Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work; an
 optional that is declared outside of the branch; a lambda that is called, given to a function, or has a guard of its
@@ -73,12 +75,22 @@ def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator
         where = "this branch"
     else:
         where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
+    advice = "declare it where the model is run"
+    if where in ("this branch", "this block") and use.form is Form.DECLARATION and _switches_by(use.guard):
+        advice += f", as `{_switches_by(use.guard)}` if a condition decides"
     yield RULE.at(
         facts,
         use.type_span,
-        f"{use.guard} covers nothing: it ends with {where}, and {between} between; declare it where the model is run",
+        f"{use.guard} covers nothing: it ends with {where}, and {between} between; {advice}",
         use=use,
     )
+
+
+def _switches_by(guard: str) -> str:
+    """How a guard is written that a condition switches; empty for one that has no such form."""
+    if guard == guards.INFERENCE_MODE:
+        return "InferenceMode guard(condition)"
+    return "AutoGradMode guard(!condition)" if guard in ("NoGradGuard", "AutoGradMode") else ""
 
 
 def _ends_with_its_block(use: GuardUse) -> bool:

@@ -61,6 +61,7 @@ RULE = Rule(
     "GF301",
     "kernel-guard-in-user-code",
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
+    keeps_results=True,
 )
 
 _GUARDS = (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)

@@ -58,6 +58,7 @@ RULE = Rule(
     "redundant-guard-in-function-forward",
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
     default=False,
+    keeps_results=True,
 )
 
 

@@ -55,6 +55,7 @@ RULE = Rule(
     "redundant-guard",
     severity=Severity.INFO,
     guards=guards_with(Effect.GRAD_MODE),
+    keeps_results=True,
 )
 
 

@@ -41,13 +41,15 @@ from collections.abc import Iterator
 from .. import guards
 from ..analysis.declared_purposes import is_declared_for_kernels
 from ..analysis.grad_switches import switches_grad_off
-from ..analysis.lost_gradients import loses_gradients
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.parallel_regions import is_in_parallel_region
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Finding
+from ..flow.events import Event, EventKind
+from ..flow.project_events import use_of
 from ..guards import Effect, guards_with
+from ..lazy_regex import lazy_regex
 from ..rule import Rule
 
 RULE = Rule(
@@ -57,21 +59,36 @@ RULE = Rule(
 )
 
 
+_MEANT = lazy_regex(r"(?i)once|twice|double|second|higher|first_?order")
+"""In the name of a guard or a comment about it: its author knows what is lost."""
+
+
 @RULE.check_use
-def guards_in_backward(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    below = use.guard in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW)
-    if not (below or switches_grad_off(use)) or use.macro is not None:
+def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    if use.guard in (guards.BELOW_AUTOGRAD, guards.BELOW_ADINPLACEORVIEW) and _counts(use, facts, project):
+        yield RULE.at(facts, use.type_span, _message(use), use=use)
+
+
+@RULE.check_event(EventKind.HIGHER_ORDER_LOST)
+def lost(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    use = use_of(event, facts, project)
+    if use is None or not switches_grad_off(use) or not _counts(use, facts, project):
         return
-    if is_declared_for_kernels(use, facts, project):
-        return
-    if use.form not in (Form.DECLARATION, Form.AUTO) or not is_gradient_guard(use, facts, project):
-        return
-    if is_in_parallel_region(use, facts):
-        return
-    for function in facts.enclosing(use.function):
-        if project.autograd_method(facts, function) == "backward":
-            if not below and not loses_gradients(use, function, facts):
-                return
-            message = f"{use.guard} in `backward` keeps autograd from recording, so there are no higher-order gradients"
-            yield RULE.at(facts, use.type_span, message, use=use)
-            return
+    if not any(_MEANT.search(told) for told in (use.variable or "", *(comment.text for comment in use.comments))):
+        yield RULE.at_event(event, facts, project, _message(use), span=use.type_span)
+
+
+def _counts(use: GuardUse, facts: Facts, project: Project) -> bool:
+    """Whether a guard stands in a function's `backward` and is on there."""
+    return (
+        use.macro is None
+        and use.form in (Form.DECLARATION, Form.AUTO)
+        and any(project.autograd_method(facts, one) == "backward" for one in facts.enclosing(use.function))
+        and not is_declared_for_kernels(use, facts, project)
+        and is_gradient_guard(use, facts, project)
+        and not is_in_parallel_region(use, facts)
+    )
+
+
+def _message(use: GuardUse) -> str:
+    return f"{use.guard} in `backward` keeps autograd from recording, so there are no higher-order gradients"

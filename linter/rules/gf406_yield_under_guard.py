@@ -39,7 +39,9 @@ from collections.abc import Iterator
 
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
+from ..facts.expressions import CallExpression, last_name, nodes_of
 from ..facts.python_uses import C_GUARDS, MODES, uses_of
+from ..facts.statement_walk import all_statements, bodies_of, expressions_of
 from ..findings import Finding
 from ..guards import current_guards
 from ..rule import Rule
@@ -67,4 +69,22 @@ def pauses(facts: Facts, project: Project) -> Iterator[Finding]:
         rest = len(found.pauses) - 1
         more = f" (and {rest} more in this block)" if rest else ""
         message = f"`{pause.word}` inside `with {found.use.written}(…)`: meanwhile {who} runs in this mode{more}"
+        handed = _handed_to_a_thread(pause.span, facts)
+        if handed:
+            message += f"; what `{handed}` is given runs in another thread, which the guard doesn't reach"
         yield RULE.at(facts, pause.span, message, use=found.use)
+
+
+_TO_THREADS = frozenset({"run_in_executor", "to_thread", "run_in_threadpool", "run_sync"})
+
+
+def _handed_to_a_thread(span: Span, facts: Facts) -> str:
+    """The function that hands what is awaited to another thread; empty where none does."""
+    for body in bodies_of(facts):
+        for statement in all_statements(body.statements):
+            if statement.span.holds(span):
+                for expression in expressions_of(statement):
+                    for node in nodes_of(expression):
+                        if isinstance(node, CallExpression) and last_name(node.callee) in _TO_THREADS:
+                            return last_name(node.callee)
+    return ""

@@ -47,6 +47,7 @@ RULE = Rule(
     languages=("python",),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE),
+    keeps_results=True,
 )
 
 

@@ -38,10 +38,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analysis.project import Project
-from ..analysis.shared_models import RunPlace, shared_models
 from ..decision.event_words import ESCAPES
 from ..facts import Facts
-from ..facts.statement_walk import bodies_named, words_in
 from ..findings import Finding
 from ..flow.events import Event, EventKind
 from ..flow.project_events import events_in
@@ -62,36 +60,13 @@ RULE = Rule(
 def filled(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
     if event.cached is None or event.cached.path != facts.path:
         return
+    first = next(
+        one for one in events_in(facts, project) if one.cached and one.certain and one.cached.span == event.cached.span
+    )
+    if event is not first:
+        return  # it is read in several places
     message = (
         f"`self.{event.cached.attribute}` becomes an inference tensor when `{event.cached.function}` fills it under "
         f"inference mode, and {event.what}"
     )
     yield RULE.at_event(event, facts, project, message, span=event.cached.span)
-
-
-@RULE.check_file
-def caches(facts: Facts, project: Project) -> Iterator[Finding]:
-    python = facts.python
-    if python is None:
-        return
-    known = {event.cached.span for event in events_in(facts, project) if event.cached is not None and event.certain}
-    for shared in shared_models(project).caches_in(facts.path):
-        if shared.fill.span not in known and not _asks_for_the_kind(shared.fill.method, facts):
-            under, normal = _where(shared.under, facts, project), _where(shared.normal, facts, project)
-            message = (
-                f"`self.{shared.fill.attribute}` becomes an inference tensor when `{shared.fill.method}` fills it "
-                f"under inference mode ({under}), and {normal} runs the model to train"
-            )
-            yield RULE.at(facts, shared.fill.span, message)
-
-
-def _where(place: RunPlace, facts: Facts, project: Project) -> str:
-    """A function and its line; with its file where that is another one."""
-    line = f"line {project.files[place.path].row(place.span.start)}"
-    where = line if place.path == facts.path else f"{place.path}, {line}"
-    return f"`{place.function}`, {where}" if place.function else where
-
-
-def _asks_for_the_kind(method: str, facts: Facts) -> bool:
-    """Whether what fills the cache looks what it holds: `if self.table.is_inference(): …`."""
-    return any("is_inference" in words_in(body) for body in bodies_named(method, facts))

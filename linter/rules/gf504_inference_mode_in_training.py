@@ -36,11 +36,12 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..analysis.shared_models import shared_models
 from ..facts import Facts, Form
 from ..facts.python_model import PythonUse
-from ..facts.python_uses import uses_of
+from ..facts.python_uses import use_behind, uses_of
 from ..findings import Finding, Severity
+from ..flow.events import Event, EventKind
+from ..flow.project_events import use_of
 from ..guards import Effect, guards_with
 from ..lazy_regex import lazy_regex
 from ..rule import Rule
@@ -63,34 +64,29 @@ _TEST_FILE = lazy_regex(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test)\.py$")
 @RULE.check_file
 def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
     python = facts.python
-    if python is None or _TEST_FILE.search(facts.path):
+    if python is None or not python.training or _TEST_FILE.search(facts.path):
         return
+    sign = python.training[0]
     for found in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR):
-        use = found.use
-        if found.called and found.mode is not True:
-            continue
-        if python.training:
-            sign = python.training[0]
+        if not found.called or found.mode is True:
             where = f"in a file that trains with {sign.what} (line {facts.row(sign.span.start)})"
-        else:
-            where = _training_elsewhere(found, facts, project)
-        if where:
-            message = f"`{use.written}` {where}: tensors made under it can't be used in training; use no_grad"
-            yield RULE.at(facts, found.call_span, message, use=use)
+            yield RULE.at(facts, found.call_span, _message(found, where), use=found.use)
 
 
-def _training_elsewhere(found: PythonUse, facts: Facts, project: Project) -> str:
-    """What trains the model that runs under the guard, in words; empty if nothing trains it through a wrapper."""
-    if facts.python is None or facts.python.models is None:
-        return ""
-    models = shared_models(project)
-    span = found.decorated.span if found.decorated is not None else found.use.scope
-    for path, function in models.trainers_of(facts.path, span):
-        for place in dict.fromkeys((path, facts.path, *models.callers_of(path, function))):
-            python = project.files[place].python
-            if python is not None and python.wraps and not _TEST_FILE.search(path):
-                sign = python.wraps[0]
-                row = project.files[place].row(sign.span.start)
-                trainer = f"`{function.name}` of {path}" if function.name else path
-                return f"runs a model that {trainer} trains with {sign.what} ({place}, line {row})"
-    return ""
+@RULE.check_event(EventKind.MODEL_SHARED)
+def trained_elsewhere(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    found = use_behind(facts, use) if (use := use_of(event, facts, project)) is not None else None
+    if found is None or facts.python is None or facts.python.training or _TEST_FILE.search(facts.path):
+        return
+    for path in dict.fromkeys(step.path for step in event.steps):
+        python = project.files[path].python
+        if python is not None and python.wraps and not _TEST_FILE.search(path):
+            sign = python.wraps[0]
+            row = project.files[path].row(sign.span.start)
+            where = f"runs a model that {event.what} trains with {sign.what} ({path}, line {row})"
+            yield RULE.at_event(event, facts, project, _message(found, where), span=found.call_span)
+            return
+
+
+def _message(found: PythonUse, where: str) -> str:
+    return f"`{found.use.written}` {where}: tensors made under it can't be used in training; use no_grad"

@@ -40,6 +40,7 @@ RULE = Rule(
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,
+    keeps_results=True,
 )
 
 _SINCE = (2, 1)

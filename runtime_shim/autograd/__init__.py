@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from ..core import error_texts
 from ..core.dtypes import Size
 from ..core.function_table import FUNCTIONS
 from ..core.python_key import asked
@@ -104,7 +105,7 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
     for i, out in enumerate(outputs):
         edge = _edge_of(out)
         if edge is None:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+            raise RuntimeError(error_texts.NOT_RECORDED.format(i))
         edges.append(edge)
     return edges, found
 
@@ -170,7 +171,7 @@ def grad(
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
         edge = _edge_of(t)
         if edge is None and not requires_grad(t):
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+            raise RuntimeError(error_texts.INPUT_NOT_RECORDED)
         targets.append(edge)
     keep = create_graph if retain_graph is None else retain_graph
     found = _engine().run_backward(edges, grads, keep, create_graph, targets)
@@ -181,10 +182,7 @@ def grad(
                     raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
                 found[i] = FUNCTIONS["zeros_like"](chosen[i], requires_grad=create_graph)
             elif not allow_unused:
-                raise RuntimeError(
-                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
-                    "allow_unused=True if this is the desired behavior."
-                )
+                raise RuntimeError(error_texts.NOT_IN_GRAPH.format(i))
     return tuple(found)
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-INPLACE_ON_INFERENCE = (
-    "Inplace update to inference tensor outside InferenceMode is not allowed."
-    "You can make a clone to get a normal tensor before doing inplace update."
-    "See https://github.com/pytorch/rfcs/pull/17 for more details."
-)
-SAVED_INFERENCE = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
-    "and use "
-    "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-)
-NO_VERSION = "Inference tensors do not track version counter."
-REQUIRES_GRAD_ON_INFERENCE = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place operation."
-LEAF_VIEW_INPLACE = "a view of a leaf Variable that requires grad is being used in an in-place operation."
-LEAF_DIRTY = "a leaf Variable that requires grad has been used in an in-place operation."
+from guardfix.pytorch_messages.message_table import wording
+
+INPLACE_ON_INFERENCE = wording("inference-tensor-written")
+SAVED_INFERENCE = wording("inference-tensor-saved")
+NO_VERSION = wording("inference-tensor-version")
+REQUIRES_GRAD_ON_INFERENCE = wording("inference-tensor-requires-grad")
+NOT_RECORDED = wording("nothing-recorded")
+INPUT_NOT_RECORDED = wording("input-requires-no-grad")
+NOT_IN_GRAPH = wording("not-used-in-graph")
+LEAF_INPLACE = wording("leaf-written")
+LEAF_VIEW_INPLACE = wording("leaf-written", 1)
+LEAF_DIRTY = wording("leaf-written", 2)
 _AMBIGUOUS = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
     "moving "
@@ -57,15 +53,7 @@ SAVED_HOOKS_FREED = (
     "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
     "the graph a second time or if you need to access saved variables after calling backward."
 )
-BACKWARD_TWICE = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-    "already "
-    "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-    "autograd.grad(). "
-    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to "
-    "access "
-    "saved tensors after calling backward."
-)
+BACKWARD_TWICE = wording("graph-freed")
 DETACH_VIEW = (
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
     "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
@@ -92,10 +80,7 @@ PACK_HOOK_WRITES = (
     "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
     "to perform in-place operations on the input to a pack hook."
 )
-NON_LEAF_FLAG = (
-    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-    "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-)
+NON_LEAF_FLAG = wording("flag-of-computed-tensor")
 DEEPCOPY_NON_LEAF = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
     "moment.  "

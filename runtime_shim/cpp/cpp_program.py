@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -56,10 +56,13 @@ def run_python(
     module: str = SHIM,
     trace: bool = False,
     legacy_since19: bool = False,
+    all_frames: bool = False,
+    at_error: Callable[[str], None] | None = None,
 ) -> int:
     """Executes the Python file `source` as `__main__` with `torch` bound to `module`; returns its exit status.
 
-    An exception that leaves the program is printed with its traceback, and the status is 1.
+    An exception that leaves the program is printed with its traceback, without the shim's frames unless `all_frames`
+    are wanted, and the status is 1. `at_error` is then called with what was printed.
     """
     backend = chosen_backend.make(module, legacy_since19=legacy_since19)
     before, sys.argv = sys.argv, [str(source), *arguments]
@@ -74,27 +77,19 @@ def run_python(
             return stop.code or 0
         print(stop.code, file=sys.stderr)
         return 1
-    except Exception:
-        _print_exception(source)
+    except Exception as error:
+        from .program_traceback import print_traceback
+
+        sys.stdout.flush()
+        shown = print_traceback(error, str(source), all_frames=all_frames)
+        if at_error is not None:
+            at_error(shown)
         return 1
     finally:
         sys.argv = before
         with contextlib.suppress(ValueError):  # the program's own doing
             sys.path.remove(folder)
         sys.stdout.flush()
-
-
-def _print_exception(source: Path) -> None:
-    """The traceback from the program's own first frame on, without the frames that started it."""
-    import traceback
-
-    error = sys.exc_info()[1]
-    assert error is not None
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename != str(source):
-        trace = trace.tb_next
-    sys.stdout.flush()
-    traceback.print_exception(type(error), error, trace or error.__traceback__)
 
 
 def leave(status: int) -> NoReturn:

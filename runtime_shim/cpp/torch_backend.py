@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core import error_texts
 from .cpp_backend import AD_INPLACE_OR_VIEW, AUTOGRAD, CPU, Backend
 from .op_spellings import AnyTensor
 
@@ -31,11 +32,7 @@ class TorchBackend(Backend):
 
     def bump_version(self, t: AnyTensor) -> None:
         if t.is_inference() and not self.is_inference_mode_enabled():
-            raise RuntimeError(
-                "Inplace update to inference tensor outside InferenceMode is not allowed."
-                "You can make a clone to get a normal tensor before doing inplace update."
-                "See https://github.com/pytorch/rfcs/pull/17 for more details."
-            )
+            raise RuntimeError(error_texts.INPLACE_ON_INFERENCE)
         self.torch.autograd.graph.increment_version(t)
 
     def creation_meta(self, t: AnyTensor) -> int:

@@ -15,10 +15,12 @@ recording.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import guardfix.runtime_shim as shim
@@ -31,6 +33,8 @@ from .recording_backend import RecordingBackend
 from .trace_events import Writer
 
 FOLDER = "GUARDFIX_RECORDING_FOLDER"
+ONLY = "GUARDFIX_ONLY_TESTS"
+"""Names a file with the names of the tests that are run; without it, all are."""
 RECORDED = "GUARDFIX_RECORDED_PROCESS"
 """Set where a process records its tests, so that those that it starts know."""
 
@@ -55,6 +59,12 @@ class TestRecorder:
         # Copies have counters whether or not anything is counted.
         self._within_reach = guard_table.within_reach(self.table)
         self._within_reach.__enter__()
+
+    @staticmethod
+    def is_wanted(name: str) -> bool:
+        """Whether the test of this name is to run."""
+        wanted = _wanted_names()
+        return wanted is None or name in wanted
 
     @contextmanager
     def test(self, name: str) -> Iterator[None]:
@@ -84,6 +94,12 @@ class TestRecorder:
 
     def _counts(self) -> list[guard_table.GuardCount]:
         return [] if self.table is None else self.table.counts()
+
+
+@cache
+def _wanted_names() -> frozenset[str] | None:
+    path = os.environ.get(ONLY)
+    return frozenset(json.loads(Path(path).read_text(encoding="utf-8"))) if path else None
 
 
 def _table_beside(path: Path) -> guard_table.GuardTable | None:

@@ -71,15 +71,12 @@ def execute(specification: Specification, writer: Writer) -> int:
             print(stop.code, file=sys.stderr)
             status = 1
     except BaseException as raised:  # whatever leaves the program is how it ended
-        import traceback
+        from ..cpp.program_traceback import print_traceback
 
         status, error, message = 1, type(raised).__name__, str(raised)
-        trace = raised.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename != specification.source:
-            trace = trace.tb_next
         with contextlib.suppress(Exception):
             sys.stdout.flush()
-        traceback.print_exception(type(raised), raised, trace or raised.__traceback__)
+        print_traceback(raised, specification.source)
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     writer.close()

@@ -35,6 +35,10 @@ class PytestHooks:
         if not report.passed:
             self.recorder.ended(report.nodeid, "error" if report.failed else "skipped", _message(report))
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if self.recorder.is_wanted(item.nodeid)]
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.recorder.collected([item.nodeid for item in session.items])
 

@@ -25,6 +25,7 @@ from typing import Any
 
 from . import guard_table
 from .containment import PROCESSES, contain
+from .fenced_memory import FencedMemory
 from .program_execution import FILE_LIMIT, OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed_generators
 from .run_specification import Specification
 from .trace_events import Writer
@@ -225,6 +226,7 @@ class ProgramServer:
 
         bind_for_good("guardfix.runtime_shim")
         self.torch = shim
+        self.memory = FencedMemory()
         self.stream = io.StringIO()
         self.writer = Writer(self.stream)
         self.table = guard_table.GuardTable(serving.guard_table) if serving.guard_table else None
@@ -238,11 +240,13 @@ class ProgramServer:
         self._within.enter_context(guard_table.within_reach(self.table))
         self.served = load_libraries(serving)
 
-    def run(self, text: str, call: str) -> dict[str, Any]:
+    def run(self, text: str, call: str, fill: int = 0) -> dict[str, Any]:
         """What a program does: the events of its recording, its output, how it ends, and the guards that it enters.
 
-        `call` is what its recording names for an error that no function of torch raised.
+        `call` is what its recording names for an error that no function of torch raised; `fill`, the byte in memory
+        that is not its own.
         """
+        self.memory.watch(fill)
         self.stream.seek(0)
         self.stream.truncate()
         self.writer.start_over()
@@ -274,6 +278,7 @@ class ProgramServer:
             "error": None if error is None else [type(error).__name__, str(error)[:4000]],
             "results": self._kinds(names.get("y")),
             "reached": reached,
+            "overran": self.memory.is_broken(),
         }
 
     def _kinds(self, value: Any) -> list[str] | None:
@@ -322,9 +327,10 @@ def _serve_in_child(server: ProgramServer, serving: Serving, commands: int, answ
 
     limit(Specification("", "", "", memory=serving.memory))
     with contextlib.suppress(BaseException):
+        server.memory.install()
         for command in _lines(commands):
             signal.alarm(PROGRAM_SECONDS)
-            answer = server.run(command["program"], command["call"])
+            answer = server.run(command["program"], command["call"], command["fill"])
             signal.alarm(0)
             _send(answers, answer)
     os._exit(0)

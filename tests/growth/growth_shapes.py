@@ -54,7 +54,7 @@ def files(text: str, name: str = "f@.cpp", **more: str) -> Shape:
     """As many files, and those in `more`, whose dots are written as underscores; what has no number in it stands once."""
 
     def texts(count: int) -> Texts:
-        found = {name.replace("@", str(n)): numbered(text, [n]) for n in range(count)}
+        found = {name.replace("@", str(n)).replace("%", str(n + 1)): numbered(text, [n]) for n in range(count)}
         for other, content in more.items():
             found[other.replace("_", ".")] = numbered(content, range(count if "@" in content else 1))
         return found
@@ -474,6 +474,73 @@ PYTHON: dict[str, Shape] = {
     "doctests": python("import torch\n'''\n", ">>> with torch.no_grad():\n...   x = m(x)\n", "'''\n"),
 }  # fmt: skip
 
+_EPOCH = "  y = encode0(x)\n  loss = (y * w).sum()\n  loss.backward()\n"
+_MADE = "  with torch.inference_mode():\n"
+FLOWS: dict[str, Shape] = {
+    # Tensors that the machine follows a long way.
+    "chain of calls": python(
+        "import torch\n", "def encode@(x):\n  return encode%(x + 1)\n", f"def train(x, w):\n{_MADE}    x = model(x)\n{_EPOCH}"
+    ),
+    "chain of calls, last first": python(
+        f"import torch\ndef train(x, w):\n{_MADE}    x = model(x)\n{_EPOCH}", "def encode@(x):\n  return encode%(x) + 1\n"
+    ),
+    "functions that call one another": python(
+        "import torch\n",
+        "@@torch.inference_mode()\ndef f@(x):\n  return g@(x) if x is None else f%(x)\ndef g@(x):\n  return f%(f@(x))\n",
+    ),
+    "one helper called by all": python(
+        "import torch\n@torch.inference_mode()\ndef encode(x):\n  return model(x)\n",
+        "def train@(x, w):\n  y = encode(x)\n  (y * w).sum().backward()\n",
+    ),
+    "branches": python(
+        f"import torch\ndef train(x, w, a):\n{_MADE}    y = model(x)\n", "  if a[@]:\n    y = y + 1\n", "  (y * w).sum().backward()\n"
+    ),
+    "branches that return": python(
+        f"import torch\ndef train(x, w, a):\n{_MADE}    y = model(x)\n",
+        "  if a == @:\n    return (y * w).sum().backward()\n",
+    ),
+    "attributes of one object": python(
+        f"import torch\nclass M:\n  def fill(self, x):\n{_MADE}".replace("  with", "    with"),
+        "      self.y@ = self.model(x)\n",
+        "  def train(self, w):\n    (self.y0 * w).sum().backward()\n",
+    ),
+    "loops": python(
+        f"import torch\ndef train(xs, w):\n{_MADE}    y = model(xs)\n",
+        "  for x in xs:\n    y = y + x\n    while x:\n      y = y * 2\n",
+        "  (y * w).sum().backward()\n",
+    ),
+    "one loop": python(
+        f"import torch\ndef train(xs, w):\n  for x in xs:\n{_MADE}".replace("  with", "    with"),
+        "      y@ = model(x)\n",
+        "    (y0 * w).sum().backward()\n",
+    ),
+    "items of a list": python(
+        f"import torch\ndef train(x, w):\n  ys = []\n{_MADE}", "    ys.append(model(x))\n", "  (ys[0] * w).sum().backward()\n"
+    ),
+    "classes that derive from the one before": python(
+        "import torch\nclass M0(torch.nn.Module): pass\n",
+        "class M%(M@):\n  @@torch.inference_mode()\n  def f@(self, x):\n    self.y = self.f(x)\n    return self.y\n",
+    ),
+    "closures": python(
+        "import torch\n",
+        "def make@(x, w):\n  @@torch.inference_mode()\n  def inner():\n    return model(x)\n  (inner() * w).sum().backward()\n",
+    ),
+    "C++ chain of calls": cpp(
+        "", "at::Tensor f@(at::Tensor x) { return f%(x + 1); }\n",
+        "void train(at::Tensor x, at::Tensor w) { { c10::InferenceMode g; x = torch::ones(3); } (f0(x) * w).sum().backward(); }\n",
+    ),
+    "C++ branches": cpp(
+        "void train(at::Tensor x, at::Tensor w, int a) {\n{ c10::InferenceMode g; x = torch::ones(3); }\n",
+        "if (a == @) x = x + 1;\n",
+        "(x * w).sum().backward();\n}\n",
+    ),
+    "C++ members of one object": cpp(
+        "struct M {\n",
+        "at::Tensor y@; void fill@(at::Tensor x) { c10::InferenceMode g; y@ = torch::ones(3); }\n",
+        "void train(at::Tensor w) { (y0 * w).sum().backward(); }\n};\n",
+    ),
+}  # fmt: skip
+
 _ONE_USE = f"{HEAD}at::Tensor f@{NET} {{ {GUARD} {RUN} }}\n"
 FILES: dict[str, Shape] = {
     # As many files as the number says.
@@ -542,6 +609,11 @@ FILES: dict[str, Shape] = {
     "python files with the same class": files(
         "import torch\nclass M:\n  def f(self, x):\n    with torch.inference_mode():\n      self.y = self.m(x)\n", "f@.py"
     ),
+    "python files that import the one before": files(
+        "import torch\nfrom f@ import encode@\n@@torch.inference_mode()\ndef encode%(x):\n  return encode@(x) + 1\n"
+        "def train%(x, w):\n  (encode%(x) * w).sum().backward()\n",
+        "f%.py",
+    ),
     "documents": files(f"```cpp\n{USE}```\n", "f@.md"),
 }  # fmt: skip
 
@@ -550,6 +622,7 @@ ALL: dict[str, tuple[Shape, int]] = {
     **{f"C++ bytes: {name}": (shape, 2000) for name, shape in CPP_BYTES.items()},
     **{f"depth: {name}": (shape, 40) for name, shape in DEPTHS.items()},
     **{f"Python: {name}": (shape, 100) for name, shape in PYTHON.items()},
+    **{f"flow: {name}": (shape, 50) for name, shape in FLOWS.items()},
     **{f"files: {name}": (shape, 50) for name, shape in FILES.items()},
 }
 """Each shape with a number that makes it small."""

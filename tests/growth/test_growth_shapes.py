@@ -19,7 +19,12 @@ from growth_shapes import ALL
 LIMIT = 1.15
 """Of the exponent: 1 is linear, 2 quadratic."""
 SMALL = 20
-LARGER = {"C++: overloads that call each other": 150, "C++: heap": 80, "C++: uses of chained aliases": 70}
+LARGER = {
+    "C++: overloads that call each other": 150,
+    "C++: heap": 80,
+    "C++: uses of chained aliases": 70,
+    "depth: calls": 40,
+}
 """Of shapes that cost a fixed part more from some sixty repetitions on, which isn't growth."""
 
 COUNTED = (
@@ -128,6 +133,8 @@ COUNTED = (
     "Python: guards above one function",
     "Python: lazy caches of one class",
     "Python: yields under one guard",
+    "files: python files that import the one before",
+    *(name for name in ALL if name.startswith("flow: ")),
 )
 
 

@@ -25,7 +25,7 @@ def guard_named(node: ast.expr, scope: Scope, module: Module) -> tuple[str | Non
         return None, ""
     name = resolve(node, scope)
     if name is None and isinstance(node, ast.Name) and last in module.entered:
-        return module.entered[last], last
+        return guards.ENTERED_MODE, last
     if name is None:
         return (guards.LEGACY, last) if last == guards.LEGACY and isinstance(node, ast.Attribute) else (None, "")
     guard = guards.python_guard(name)
@@ -45,7 +45,7 @@ def mode_of(guard: str, call: ast.Call) -> bool | None:
 
 def mode_of_values(guard: str, values: Sequence[bool | None]) -> bool | None:
     """The same, of the arguments' literal values, by position and then by name."""
-    if guard in guards.ENTERED:
+    if guard == guards.ENTERED_MODE:
         return True  # its arguments are its own business
     if values:
         return values[0]
@@ -67,13 +67,3 @@ def python_argument(call: ast.Call, scope: Scope, module: Module) -> Argument:
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     value = _literal(values[0]) if len(values) == 1 else None
     return Argument(span, Bracketed(PythonExpressionReader(module).arguments(call, scope)), value)
-
-
-def may_be_inference_mode(guard: str) -> bool:
-    """Whether a guard, or a name that another module may have given to one, can put a block under inference mode."""
-    last = guard.rpartition(".")[2]
-    return (
-        guard in guards.UNDER_INFERENCE
-        or last == guards.PYTHON_INFERENCE_MODE
-        or ("." in guard and last not in guards.PYTHON)
-    )

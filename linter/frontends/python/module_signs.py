@@ -47,7 +47,7 @@ def torch_name(module: Module) -> str:
 
 def exports(module: Module) -> Iterator[tuple[str, str]]:
     """(name, dotted name) of guards and possible guards that the module binds at its top."""
-    yield from module.entered.items()
+    yield from ((name, guards.ENTERED_MODE) for name in sorted(module.entered))
     for name, bindings in module.scope.bound.items():
         for binding in bindings:
             last = binding.rpartition(".")[2] if isinstance(binding, str) else ""

@@ -15,7 +15,6 @@ from ... import guards
 from ...facts import Span
 from ...files.sources import Source
 from ...lazy_regex import lazy_regex
-from .entered_modes import entered_modes
 from .name_resolution import Scope
 from .python_look import name_places
 from .syntax_walking import stands_on
@@ -39,17 +38,21 @@ class Module:
         """The last parts of names that may be guards: the guards' own, and what this file calls them."""
         self._rows = self._rows_with(self.words)
         self.entered = self._entered()
-        """The module's own context managers of inference mode: name -> what stands for the guard's."""
+        """The module's own context managers in whose code a guard stands."""
         aliases = {*self._aliases(), *self.entered} - self.words
         if aliases:
             self.words |= aliases
             self._rows = sorted({*self._rows, *self._rows_with(aliases)})
 
-    def _entered(self) -> dict[str, str]:
+    def _entered(self) -> frozenset[str]:
         text = self.source.text
         if b"inference_mode" not in text or (b"__enter__" not in text and b"contextmanager" not in text):
-            return {}
-        return entered_modes(self.tree, self.scope)
+            return frozenset()
+        return frozenset(
+            node.name
+            for node in self.tree.body
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and self.matters(node) and _is_context_manager(node)
+        )
 
     # -- places
 
@@ -145,3 +148,14 @@ class Module:
                 for target in node.targets:
                     if isinstance(target, ast.Name):
                         yield target.id
+
+
+def _is_context_manager(node: ast.ClassDef | ast.FunctionDef) -> bool:
+    if isinstance(node, ast.ClassDef):
+        return any(isinstance(child, ast.FunctionDef) and child.name == "__enter__" for child in node.body)
+    names = (
+        one.attr if isinstance(one, ast.Attribute) else one.id
+        for one in node.decorator_list
+        if isinstance(one, (ast.Attribute, ast.Name))
+    )
+    return any(name == "contextmanager" for name in names)

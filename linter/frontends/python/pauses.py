@@ -14,8 +14,7 @@ from ...guards import canonical_name
 from ...named_tuples import NamedTuple
 from .name_resolution import Scope, dotted, resolve, statements
 from .parsed_module import Module
-from .syntax_walking import walk
-from .tensor_values import walk_own
+from .syntax_walking import walk, walk_own
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _MEANT_TO_PAUSE = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")

@@ -20,7 +20,7 @@ from .parsed_module import Module
 from .python_comments import python_comments
 from .python_expressions import PythonExpressionReader
 from .python_focus import bring_back, is_enough, without_idle_bodies
-from .python_look import may_matter
+from .python_look import may_matter, name_places
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
 from .python_reach import PythonReach
@@ -33,23 +33,21 @@ def extract_python(
     watched: Iterable[str] = (),
     sought: Sought | None = None,
     *,
-    with_models: bool = False,
-    with_bodies: Collection[str] = (),
+    named: Collection[str] = (),
 ) -> Facts | None:
     """The facts of one Python file; None when nothing in it can matter.
 
     `watched` are further names under which other files of the project export guards; `sought` is what the rules look
-    for, when that is not what is recorded. With `with_models`, what the file does with models is read even if nothing
-    else in it matters. Functions and classes with the names `with_bodies`, and what belongs to them, are among the
-    bodies whether they have to do with a guard or not.
+    for, when that is not what is recorded. Functions and classes with one of the names `named`, and those that mention
+    one, are among the bodies with what belongs to them, whether they have to do with a guard or not.
     """
     watched = tuple(watched)
     sought = sought or recorded("python")
-    if not with_models and not may_matter(source.text, watched, always=sought.always, words=sought.words):
+    if not named and not may_matter(source.text, watched, always=sought.always, words=sought.words):
         return None
     legacy = guards.LEGACY_API.encode() in source.text
     whole = legacy or bool(watched) or any(text in source.text for text in sought.texts)
-    reading = None if whole or with_models else _read_in_part(source)
+    reading = None if whole or named else _read_in_part(source)
     text = source.text.decode("utf-8")
     if reading is None:
         tree = parse_python(text)
@@ -72,10 +70,10 @@ def extract_python(
         guard_uses=tuple(use.use for use in walk.uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
-        python=python_facts(module, walk, with_models, sought.training),
+        python=python_facts(module, walk, bool(named), sought.training),
     )
     reader = PythonExpressionReader(module, remembers=whole)
-    facts = replace(facts, bodies=_bodies(module, walk, reader, with_bodies))
+    facts = replace(facts, bodies=_bodies(module, walk, reader, named))
     if whole:
         facts = read_program(facts, module, walk.nodes, reader)
     if legacy:
@@ -101,11 +99,11 @@ def _bodies(
     """The module's body, if guards stand in it or if it is asked for some of it."""
     text = module.source.text
     guards = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
-    asked = [name for name in names if any(f"{word} {name}".encode() in text for word in ("def", "class"))]
+    asked = [name for name in names if next(name_places(text, (name,)), None) is not None]
     if not (guards or asked) or module.source.path.endswith(".pyi"):
         return ()
     reach = PythonReach(module, guards, asked)
-    if not reach:
+    if not reach and not asked:
         return ()
     bring_back(text, module.tree, reach.functions())
     functions: dict[ast.stmt, int] = {node: index for index, node in enumerate(walk.nodes)}
@@ -125,24 +123,15 @@ def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:
     return None
 
 
-_TESTS = (b"TestCase", b"import pytest", b"import unittest")
-
-
-def is_test(text: bytes) -> bool:
-    """Whether the text is that of tests, which train a model in one function and predict with another in the next."""
-    return any(word in text for word in _TESTS)
-
-
 def python_facts(
-    module: Module, walk: ModuleReading, with_models: bool = False, with_training: bool = False
+    module: Module, walk: ModuleReading, following: bool = False, with_training: bool = False
 ) -> PythonFacts:
-    inference = with_models or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses)
-    signs, trains = module_signs.training_signs(module) if inference and with_training else ((), False)
+    asked = with_training and (following or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses))
+    signs, trains = module_signs.training_signs(module) if asked else ((), False)
     return PythonFacts(
         uses=tuple(walk.uses),
         training=signs if trains else (),
         wraps=signs,
-        models=walk.model_flow() if inference and not is_test(module.source.text) else None,
         exports=tuple(module_signs.exports(module)),
         stars=tuple(module.scope.stars),
         torch_name=module_signs.torch_name(module),

@@ -23,14 +23,13 @@ def _extract_named(
 ) -> Facts | None:
     from .python_extraction import extract_python
 
-    return extract_python(source, watched, sought, with_models=True, with_bodies=named)
+    return extract_python(source, watched, sought, named=named)
 
 
 def _may_fill(text: bytes) -> bool:
-    from .lazy_caches import may_fill
-    from .python_extraction import is_test
+    from .lazy_fill_signs import may_fill
 
-    return not is_test(text) and may_fill(text)
+    return may_fill(text)
 
 
 def _comments(text: bytes) -> Iterable[Span]:

@@ -14,7 +14,7 @@ from ...lazy_regex import lazy_regex
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _PAUSES = (b"yield", b"await", b"async ")
-_ASKS_GRADIENTS = (b"backward(", b"autograd.grad(")
+_ASKS_GRADIENTS = (b"backward(", b"autograd.grad(", b"def training_step(", b"compute_loss(")
 """Where one of these stands, gradients may be asked for under a guard (GF502)."""
 _THREADS = tuple(
     b"Thread( Thread) ThreadPool .dummy run_in_executor to_thread run_in_threadpool start_new_thread Timer(".split()

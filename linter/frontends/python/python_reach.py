@@ -146,8 +146,9 @@ class PythonReach:
 
     def _roots(self, guards: Iterable[int], names: Collection[str]) -> dict[_Unit, None]:
         held = (self._at(offset) for offset in guards)
-        named = (unit for name in names for unit in self._defined.get(name.encode(), ()))
-        return dict.fromkeys(unit for unit in (*held, *named) if unit is not None)
+        defined = (unit for name in names for unit in self._defined.get(name.encode(), ()))
+        mentioned = map(self._at, sorted(name_places(self._module.source.text, names))) if names else ()
+        return dict.fromkeys(unit for unit in (*held, *defined, *mentioned) if unit is not None)
 
     def _grow(self, roots: dict[_Unit, None]) -> None:
         """Adds the units from the nearest on: the roots, then their callers and what they call, and so on."""

@@ -9,22 +9,18 @@ from dataclasses import dataclass, replace
 from ... import guards
 from ...facts import Class, Form, Function, GuardUse, Span
 from ...facts.expressions import Expression
-from ...facts.model_flow import ModelFlow
 from ...facts.python_model import Decorated, Following, PythonUse
 from ...guards import canonical_name
-from .entered_modes import entered_on
 from .expected_failures import expects_failure
-from .guard_names import guard_named, may_be_inference_mode, mode_of, named, python_argument
+from .guard_names import guard_named, mode_of, named, python_argument
 from .guard_variables import GuardVariables
-from .model_flow_reading import read_model_flow
 from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolve, resolve_name
 from .parsed_module import Module
 from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
 from .python_expressions import PythonExpressionReader, dotted_path, name_as_written
-from .tensor_values import calls_in, walk_own
+from .syntax_walking import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_MODES = {guards.PYTHON_INFERENCE_MODE, guards.C_INFERENCE_MODE}
 
 
 @dataclass(frozen=True)
@@ -80,12 +76,11 @@ class ModuleReading:
     def _block(self, body: Sequence[ast.stmt], place: _Place) -> None:
         # A chain of `elif` is as deep a tree as it is long: a stack, no recursion.
         for index, node in enumerate(body):
-            inside = self._inference_use(place) is not None
-            if not inside and not self.module.matters(node) and not (self._everything and is_definition(node)):
+            if not self.module.matters(node) and not (self._everything and is_definition(node)):
                 continue
             here = replace(place, after=(*place.after, (body, index)))
             self._statement(node, here, body[index + 1] if index + 1 < len(body) else None)
-            entered = entered_on(node, place.stack, place.scope) if place.stack else None
+            entered = self._entered_on(node, place) if place.stack else None
             if entered is not None:
                 place = self._entered_on_stack(entered, body[index + 1 :], place)
 
@@ -164,28 +159,12 @@ class ModuleReading:
         inner = _Place(scope, self.module.body_span(node.body), place.function, None, index, namespace=qualified)
         self._block(node.body, inner)
 
-    def model_flow(self) -> ModelFlow:
-        """What the module does with models."""
-        scope = self.module.scope
-        return read_model_flow(
-            self.module,
-            lambda expression, function: self._is_inference(expression, scope, function),
-            lambda expression, function: self._known(expression, scope.inside(function)),
-        )
-
     def _base(self, base: ast.expr, scope: Scope) -> Expression:
         """A base class, by its full name where that is known."""
         name = resolve(base, scope)
         if name is None:
             return PythonExpressionReader(self.module).read(base, scope)
         return dotted_path(canonical_name(name))
-
-    def _is_inference(self, expression: ast.expr, scope: Scope, function: _FunctionNode | ast.Module) -> bool:
-        inner = scope if isinstance(function, ast.Module) else scope.inside(function)
-        called = expression.func if isinstance(expression, ast.Call) else expression
-        if guard_named(called, inner, self.module)[0] != guards.PYTHON_INFERENCE_MODE:
-            return False
-        return not isinstance(expression, ast.Call) or mode_of(guards.PYTHON_INFERENCE_MODE, expression) is True
 
     # -- guards
 
@@ -319,6 +298,19 @@ class ModuleReading:
         called = expression.func if isinstance(expression, ast.Call) else None
         return called is not None and (self._known(called, scope) or "") == "contextlib.ExitStack"
 
+    def _entered_on(self, statement: ast.stmt, place: _Place) -> ast.Call | None:
+        """`torch.inference_mode()` of `stack.enter_context(torch.inference_mode())`, switched on."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
+            return None
+        holder, given = call.func.value, call.args[0]
+        on = call.func.attr == "enter_context" and isinstance(holder, ast.Name) and holder.id == place.stack
+        if not on or not isinstance(given, ast.Call):
+            return None
+        guard, _ = guard_named(given.func, place.scope, self.module)
+        is_mode = guard == guards.PYTHON_INFERENCE_MODE and mode_of(guard, given) is True
+        return given if is_mode else None
+
     def _entered_on_stack(self, entered: ast.Call, rest: Sequence[ast.stmt], place: _Place) -> _Place:
         """The place behind `stack.enter_context(torch.inference_mode())`: what follows in the block is under it."""
         span = self.module.span(entered)
@@ -438,13 +430,3 @@ class ModuleReading:
         for call in calls_in(node.body):
             if id(call.func) not in self._taken:
                 self._add(call, outside, Form.ARGUMENT, self.module.span(node))
-
-    def _inference_use(self, place: _Place) -> int | None:
-        """The use that puts this place under inference mode; None where none does, or one may switch it off."""
-        found: int | None = None
-        for index in place.around:
-            use = self.uses[index]
-            if use.use.guard.rpartition(".")[2] in _MODES or may_be_inference_mode(use.use.guard):
-                on = use.mode is True or (use.use.form is Form.DECORATOR and not use.called)
-                found = index if on else None
-        return found

@@ -47,7 +47,7 @@ from .pauses import run_by
 from .python_expressions import PythonExpressionReader, operator_of
 from .python_headers import case_header, definition_header, parts_of, statement_header
 from .python_patterns import SUBJECT, PatternReading, captured, variable
-from .tensor_values import walk_own
+from .syntax_walking import walk_own
 
 MAX_STATEMENTS = 5000
 """How many statements a body keeps."""

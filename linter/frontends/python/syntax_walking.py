@@ -23,7 +23,7 @@ class _ChildFields(dict[type, "tuple[str, ...] | None"]):
         return fields
 
 
-CHILD_FIELDS = _ChildFields({ast.Constant: (), ast.Name: ()})
+_CHILD_FIELDS = _ChildFields({ast.Constant: (), ast.Name: ()})
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
@@ -31,7 +31,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     waiting = deque([node])
     while waiting:
         current = waiting.popleft()
-        fields = CHILD_FIELDS[current.__class__]
+        fields = _CHILD_FIELDS[current.__class__]
         if fields is None:
             continue
         for name in fields:
@@ -48,7 +48,7 @@ def walk_on(rows: Sequence[int], tree: ast.Module) -> Iterator[ast.AST]:
     waiting: deque[ast.AST] = deque([tree])
     while waiting:
         current = waiting.popleft()
-        fields = CHILD_FIELDS[current.__class__]
+        fields = _CHILD_FIELDS[current.__class__]
         # Expressions aren't left out: before Python 3.12, those in f-strings of several rows have wrong places.
         if fields is None or (isinstance(current, ast.stmt) and not stands_on(rows, current)):
             continue
@@ -67,3 +67,34 @@ def stands_on(rows: Sequence[int], node: ast.stmt) -> bool:
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) if decorators else node.lineno
     index = bisect_left(rows, first)
     return index < len(rows) and rows[index] <= (node.end_lineno or node.lineno)
+
+
+def calls_in(node: ast.AST) -> Iterator[ast.Call]:
+    return (child for child in walk_own(node) if isinstance(child, ast.Call))
+
+
+_OTHER_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def walk_own(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything inside a node that runs with it: not the bodies of functions, lambdas and classes, nor contexts.
+
+    That includes a lambda that is the node itself: it is made here, and runs when it is called.
+    """
+    if isinstance(node, _OTHER_BODIES):
+        yield node
+        return
+    stack: list[ast.AST] = [node]
+    while stack:
+        current = stack.pop()
+        kind = current.__class__
+        fields = _CHILD_FIELDS[kind]
+        if fields is None or kind in _OTHER_BODIES:
+            continue
+        yield current
+        for name in fields:
+            child = getattr(current, name, None)
+            if child.__class__ is list:
+                stack.extend(child)
+            elif child is not None:
+                stack.append(child)

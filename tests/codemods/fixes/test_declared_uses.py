@@ -196,7 +196,7 @@ def test_hazards_are_looked_for_all_the_same(tmp_path: Path) -> None:
     (finding,) = report_of(path, FixChoice()).findings
     assert finding.fix is not None
     assert finding.fix.applicability == "unsafe"
-    assert "`y` becomes an inference tensor" in finding.fix.message
+    assert "`y` is computed in inference mode" in finding.fix.message
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def test_status_as_text(tree: Path) -> None:
         done.stdout
         == """\
 3 findings in 3 files.
-      1 with a safe fix: `guardfix migrate --apply`
-      2 that a person has to decide: `guardfix check`
+      1 can be applied: `guardfix migrate --apply`
+      2 need your decision: `guardfix migrate --interactive`, `guardfix check`
 
 guardfix-baseline.json: 2 of 3 left, 33% done; 1 not in it.
 

@@ -11,7 +11,9 @@ from click.testing import CliRunner, Result
 
 from guardfix.cli.main import cli
 from guardfix.linter import extraction_cache
+from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.files.user_cache import user_cache_folder
+from guardfix.linter.findings import Context
 from guardfix.runtime_shim.cpp import cache_folder
 
 OLD = "void f() {\n  at::AutoNonVariableTypeMode g;\n}\n"
@@ -115,3 +117,20 @@ def test_prune_removes_what_is_old_then_what_is_much(own_cache: Path) -> None:
     run("cache", "prune", "--size", "3")
     assert [path.exists() for path in (middle, new)] == [False, True]
     assert run("check", ".").exit_code == 1
+
+
+def test_what_was_decided_by_running_is_listed_and_dropped(tmp_path: Path) -> None:
+    sources = [tmp_path / "tree" / name for name in ("a.cpp", "b.cpp")]
+    sources[1].write_text(OLD)
+    for number, source in enumerate(sources):
+        run_seen = ObservedRun(11, Context.KERNEL, "tests/test_a.py", f"{source.resolve()}:2")
+        keep_runs(bytes([number]) * 16, [run_seen], [source])
+    sources[1].write_text("")
+    listed = run("cache", "decided")
+    assert listed.stdout.splitlines() == [
+        f"{sources[0].resolve()}:2: kernel, by running tests/test_a.py",
+        f"{sources[1].resolve()}:2: kernel (no longer used: a source has changed), by running tests/test_a.py",
+    ]
+    assert run("cache", "decided", "--drop", "a.cpp").stderr == "1 decided by running; dropped.\n"
+    assert run("cache", "decided").stdout.count("b.cpp") == 1
+    assert run("cache", "decided").stdout.count("a.cpp:2") == 0

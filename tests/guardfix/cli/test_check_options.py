@@ -84,7 +84,9 @@ def test_output_file(tree: Path) -> None:
     assert guardfix("check --output-file out/found.txt --color always .").stdout == ""
     text = (tree / "out/found.txt").read_text()
     assert text.startswith("kernel.cpp:5:5: GF101 [*] ")
-    assert text.endswith("Found 1 issue in 1 file (1 file checked).\n[*] 1 fixable with `guardfix migrate --apply`.\n")
+    assert text.endswith(
+        "Found 1 issue in 1 file (1 file checked).\n[*] 1 can be applied: `guardfix migrate --apply`.\n"
+    )
 
 
 def test_an_output_file_that_cannot_be_written(tree: Path) -> None:

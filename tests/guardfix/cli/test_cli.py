@@ -93,7 +93,7 @@ def test_exit_status(arguments: list[str], status: int, tree: Path) -> None:
         (["check", "nowhere.cpp"], "no such file or directory: nowhere.cpp"),
         (["check", "--select", "GF999", "."], "no rule is called `GF999`; `guardfix rules` lists them"),
         (["check", "--exclude", "!", "."], "--exclude: `!` is not a pattern in .gitignore's syntax"),
-        (["explain", "nothing"], "no rule is called `nothing`"),
+        (["explain", "xyzzy"], "no rule is called `xyzzy`"),
     ],
 )
 def test_errors_say_what_and_what_to_do(arguments: list[str], message: str, tree: Path) -> None:
@@ -244,7 +244,7 @@ def test_text_shows_frame_evidence_and_fix(tree: Path) -> None:
         "   = fix: replace at::AutoNonVariableTypeMode with at::AutoDispatchBelowADInplaceOrView\n"
         "\n"
         "Found 1 issue in 1 file (1 file checked).\n"
-        "[*] 1 fixable with `guardfix migrate --apply`.\n"
+        "[*] 1 can be applied: `guardfix migrate --apply`.\n"
     )
 
 

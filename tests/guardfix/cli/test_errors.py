@@ -46,7 +46,6 @@ def tree(tmp_path: Path) -> Path:
         pytest.param("check --select legcy-guard .", "`legcy-guard`; did you mean `legacy-guard`?", id="a rule's name"),
         pytest.param("check --select gf1O1 .", "no rule is called `gf1O1`; did you mean `GF101`?", id="a code"),
         pytest.param("check --ignore nothing .", "`nothing`; `guardfix rules` lists them", id="nothing like it"),
-        pytest.param("explain GF10", "did you mean `GF101` or `GF102`?", id="the beginning of codes"),
         pytest.param("explain Legacy-Gaurd", "did you mean `legacy-guard`?", id="a rule to explain"),
         pytest.param(
             "check --minimum-torch new .", "`new` is not a version; use a form like 1.13 or 2.1.0", id="a version"

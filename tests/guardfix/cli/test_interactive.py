@@ -124,6 +124,10 @@ def test_a_use_is_shown_with_its_code_and_what_each_replacement_may_change(path:
         pytest.param("ab", "y", replaced(BELOW, BELOW), 0, id="all in this file"),
         pytest.param("kq", "y", replaced(KERNEL), 0, id="what was chosen before the end stays chosen"),
         pytest.param("xzk" + "s", "y", replaced(KERNEL), 0, id="other keys do nothing"),
+        pytest.param("?k" + "s", "y", replaced(KERNEL), 0, id="help"),
+        pytest.param("kubi", "y", replaced(BELOW, INFERENCE), 0, id="undone, and chosen again"),
+        pytest.param("uki", "y", replaced(KERNEL, INFERENCE), 0, id="nothing to undo"),
+        pytest.param("\r" + "i", "y", replaced("", INFERENCE), 0, id="Enter where nothing is likely: skipped"),
         pytest.param("ki", "n", TEXT, 1, id="not written in the end"),
         pytest.param("ki", "\x03", TEXT, 130, id="interrupted at the last question"),
         pytest.param("k\x03", "", TEXT, 130, id="interrupted before"),
@@ -144,6 +148,37 @@ def test_keys(keys: str, last: str, wanted: str, status: int, path: Path) -> Non
         session.press(last)
     assert session.ended() == status
     assert path.read_text() == wanted
+
+
+def test_each_choice_shows_its_diff_and_the_likeliest_is_marked(path: Path) -> None:
+    path.write_text(
+        f"""#include <torch/torch.h>
+
+at::Tensor detect(torch::jit::Module& model, at::Tensor image) {{
+  {OLD} g(true);
+  return model.forward({{image}}).toTensor();
+}}
+"""
+    )
+    session = Session(path.parent)
+    shown = session.until("? ")
+    assert f"       -   {OLD} g(true);\n       +   {INFERENCE} g;\n" in shown
+    assert f"i  {INFERENCE} (likeliest; Enter): " in shown
+    session.press("\r")
+    session.until("show the [d]iff: ")
+    session.press("y")
+    assert session.ended() == 0
+    assert f"  {INFERENCE} g;\n" in path.read_text()
+
+
+def test_help_explains_the_keys(path: Path) -> None:
+    session = Session(path.parent)
+    session.until("stop asking\n? ")
+    session.press("?")
+    shown = session.until("\n? ")
+    assert "goes back to the use before" in shown
+    session.press("q")
+    assert session.ended() == 0
 
 
 def test_without_a_terminal_it_says_what_to_do(path: Path) -> None:

@@ -55,7 +55,7 @@ def test_check_reads_standard_input(paths: tuple[str, ...], folder: Path) -> Non
 def test_code_is_shown_from_standard_input(folder: Path) -> None:
     _, output, _ = guardfix(folder, KERNEL, "check", "-", *NAME)
     assert " 4 |     at::AutoNonVariableTypeMode g;" in output
-    assert output.endswith("[*] 1 fixable with `guardfix migrate --apply`.\n")
+    assert output.endswith("[*] 1 can be applied: `guardfix migrate --apply`.\n")
 
 
 @pytest.mark.parametrize(

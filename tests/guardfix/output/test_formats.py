@@ -81,7 +81,7 @@ def test_a_planted_format_for_people_has_a_summary(copy: Path) -> None:
     assert output.splitlines() == [
         "0.1.0|a.cpp|4|3|GF101|True|None",
         "Found 1 issue in 1 file (1 file checked).",
-        "1 fixable with `guardfix migrate --apply --unsafe`; review these, as they may change behavior.",
+        "1 wants review, as the fix may change behavior: `guardfix migrate --unsafe`.",
     ]
 
 

@@ -160,13 +160,13 @@ def test_on_a_narrow_terminal_lines_break_at_words(tmp_path: Path) -> None:
         "     at::AutoDispatchBelowADInplaceOrView\n"
         "\n"
         "Found 1 issue in 1 file (1 file checked).\n"
-        "[*] 1 fixable with `guardfix migrate --apply`.\n"
+        "[*] 1 can be applied: `guardfix migrate --apply`.\n"
     )
 
 
 NARROW = [
     pytest.param([], "[OPTIONS]", id="no command"),
-    pytest.param(["status", "."], "migrate\n        --unsafe`", id="status"),
+    pytest.param(["status", "."], "1 wants review: `guardfix migrate --unsafe`", id="status"),
     pytest.param(["config", "reindent-limit"], "read from the\nconfiguration", id="a setting"),
     pytest.param(["rules"], "GF302  redundant-guard-in-function-forward  unsafe fix\n    `forward`", id="rules"),
     pytest.param(["migrate", "--apply", "."], "needs --unsafe: remove the guard: it\n    doesn't", id="what is left"),

@@ -10,16 +10,9 @@ from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
 from guardfix.runtime_shim.recording.guard_table import GuardCount
+from guardfix.verify.compared_tests import ProjectTests, Round, TestRun, compared
 from guardfix.verify.program_migration import Migration
-from guardfix.verify.project_tests import (
-    ProjectTests,
-    Round,
-    TestRun,
-    TestSettings,
-    compared,
-    recorded_tests,
-    verify_project_tests,
-)
+from guardfix.verify.project_tests import TestSettings, recorded_tests, verify_project_tests
 from guardfix.verify.verdicts import VerificationFailed
 
 LIBRARY = """\
@@ -324,3 +317,34 @@ def test_a_command_that_is_stopped_for_its_time(tmp_path: Path) -> None:
         ("same", 1, 2),
         ("unsupported", 1, 1),
     ]
+
+
+VARYING = """\
+import os
+import time
+import torch
+import doubling
+
+def test_time():
+    torch.full((1,), float(time.perf_counter_ns() % 100_003))
+
+def test_result_is_changed_later():
+    doubling.doubled(torch.ones(2)).add_(1)
+
+def test_values():
+    assert doubling.doubled(torch.ones(2)).tolist() == [2, 2]
+"""
+
+
+def test_a_test_that_varies_shows_nothing(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "doubling.py").write_text(BEFORE)
+    (project / "test_doubling.py").write_text(VARYING)
+    migration = Migration({(project / "doubling.py").resolve(): AFTER.encode()})
+    result = verify_project_tests(project, migration, TestSettings("python -m pytest -q -p no:cacheprovider"))
+    assert {test.name.rpartition("::")[2]: test.judgement.verdict.value for test in result.tests} == {
+        "test_time": "unsupported",
+        "test_result_is_changed_later": "stricter",
+        "test_values": "same",
+    }

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from guardfix.verify.compared_tests import ProjectTests
 from guardfix.verify.program_migration import Migration
-from guardfix.verify.project_tests import ProjectTests, TestSettings, verify_project_tests
+from guardfix.verify.project_tests import TestSettings, verify_project_tests
 from guardfix.verify.verdicts import VerificationFailed
 
 LIBRARY = """\

@@ -45,10 +45,11 @@ def check(entry: dict[str, Any], status: int, verdict: str) -> None:
     assert entry["verdict"] == verdict, entry
     assert status == (0 if verdict in ("same", "repaired") else 1)
     wrong = entry["silently_wrong"]
-    assert bool(wrong["before"]) == (verdict == "repaired")
+    asked_for = "which is what GF" in entry["reason"]
+    assert bool(wrong["before"]) == (verdict == "repaired" and not asked_for)
     assert not wrong["after"]
     if verdict in ("repaired", "stricter"):
-        assert entry["advice"]
+        assert bool(entry["advice"]) == (not asked_for)
         assert entry["traces_part"]
     if verdict == "same":
         assert entry["results_part"] is None
@@ -131,7 +132,8 @@ def test_migrating_the_folder_gives_the_verdicts_of_the_fixtures() -> None:
         assert entry["verdict"] == (expected(path) if entry["migrated"] else NOTHING), path.name
     for path in programs:
         migrated = found[after(path).name]
-        assert migrated["verdict"] == NOTHING
+        # A guard of theirs may get a fix of another rule, such as GF208.
+        assert migrated["verdict"] == ("same" if migrated["migrated"] else NOTHING), migrated
         # what holds no old guard and gets no fix is not run
         assert (migrated["before"] is not None) == (bool(migrated["migrated"]) or "swapped_storage" in path.name)
 

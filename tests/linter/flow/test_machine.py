@@ -13,6 +13,7 @@ SAVED = EventKind.INFERENCE_SAVED
 WRITTEN = EventKind.INFERENCE_WRITTEN
 UNRECORDED = EventKind.NOT_RECORDED
 LEAF = EventKind.LEAF_WRITTEN
+VIEW = EventKind.VIEW_WRITTEN
 
 _BEGIN = """
 import torch
@@ -94,7 +95,12 @@ CASES = [
     pytest.param("x = torch.empty(2, 2).copy_(w)\nx.mul_(2)", {}, id="what was written with a gradient is no leaf"),
     pytest.param("x = w.detach_()\nw.mul_(2)", {}, id="a leaf that was detached"),
     pytest.param("x = w * 2\nx.requires_grad_()\nx.mul_(2)", {}, id="requires_grad_ makes no leaf"),
-    pytest.param("with torch.no_grad():\n    v = w.t()\nv.add_(1)", {}, id="a view made under no_grad has other words"),
+    pytest.param(
+        "with torch.no_grad():\n    v = w.t()\nv.add_(1)",
+        {10: [(VIEW, True)]},
+        id="a view made under no_grad is written",
+    ),
+    pytest.param("with torch.no_grad():\n    v = w.detach()[0]\nv.add_(1)", {}, id="a view of what was detached"),
     pytest.param(
         "with torch.inference_mode():\n    layer = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(layer.parameters())\noptimizer.step()",
         {11: [(WRITTEN, False)]},

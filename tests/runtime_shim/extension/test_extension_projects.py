@@ -118,10 +118,12 @@ def test_setup_py_builds_in_place(project: Path) -> None:
 def test_tests_of_an_extension_before_and_after(project: Path) -> None:
     migration = Migration({(project / "kernel.cc").resolve(): (KERNEL % "c10::InferenceMode").encode()})
     result = verify_project_tests(project, migration, TestSettings("python -m pytest -q -p no:cacheprovider tests"))
-    verdicts = {test.name.rpartition("::")[2]: (test.verdict.value, test.why()) for test in result.tests}
-    assert verdicts["test_values"] == ("same", "")
-    assert verdicts["test_changed_later"][0] == "changed"
-    assert "Inplace update to inference tensor" in verdicts["test_changed_later"][1]
+    verdicts = {
+        test.name.rpartition("::")[2]: (test.judgement.verdict.value, test.judgement.reason) for test in result.tests
+    }
+    assert verdicts["test_values"][0] == "same"
+    assert verdicts["test_changed_later"][0] == "stricter"
+    assert "an inference tensor is changed in place outside the scope" in verdicts["test_changed_later"][1]
 
 
 @pytest.mark.thorough
@@ -199,6 +201,6 @@ def test_a_project_that_is_built_by_cmake(project: Path) -> None:
     (project / "setup.py").write_text(CMAKE_SETUP)
     migration = Migration({(project / "kernel.cc").resolve(): (KERNEL % "c10::InferenceMode").encode()})
     result = verify_project_tests(project, migration, TestSettings("python -m pytest -q -p no:cacheprovider tests"))
-    verdicts = {test.name.rpartition("::")[2]: test.verdict.value for test in result.tests}
-    assert verdicts == {"test_values": "same", "test_changed_later": "changed"}
+    verdicts = {test.name.rpartition("::")[2]: test.judgement.verdict.value for test in result.tests}
+    assert verdicts == {"test_values": "same", "test_changed_later": "stricter"}
     assert not (project / "build").exists()

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from guardfix.linter.flow.events import PYTORCH_SAYS, EventKind
+from guardfix.linter.flow.events import MESSAGES, EventKind, pytorch_says
 
 from .concrete_runs import Run
 from .watching import COUNTER, LEAF, Abstract, run_abstractly, statement_rows
@@ -60,7 +60,7 @@ def compare(text: str, run: Run) -> Compared:
     once = _lines_that_run_once(text)
     for row, events in sorted(abstract.events.items()):
         for event in events:
-            if not event.certain or event.kind not in PYTORCH_SAYS or row not in reached:
+            if not event.certain or event.kind not in MESSAGES or row not in reached:
                 continue
             callers = {caller for caller, saved in abstract.of_callers.items() if event in saved}
             if any((place, event.kind) in raised for place in (row, *callers)):
@@ -101,7 +101,7 @@ def domain_error(run: Run) -> EventKind | None:
 def _kind_of(error: str) -> EventKind | None:
     if not error.startswith("RuntimeError"):
         return None
-    return next((kind for kind, words in PYTORCH_SAYS.items() if words in error), None)
+    return next((kind for kind in MESSAGES if (pytorch_says(kind) or "") in error), None)
 
 
 _GUARD = re.compile(r"torch\.(?:inference_mode|no_grad|enable_grad|set_grad_enabled)\b")
@@ -276,7 +276,7 @@ class Rates:
             total = self.total(asked)
             shares = ", ".join(f"{answer} {self.count(asked, answer)}" for answer in answers)
             lines.append(f"{title}: {shares} of {total}")
-            for kind in PYTORCH_SAYS:
+            for kind in MESSAGES:
                 counts = [self.counts[asked, answer, kind] for answer in answers]
                 if any(counts):
                     lines.append(f"  {kind}: " + ", ".join(f"{a} {n}" for a, n in zip(answers, counts, strict=True)))

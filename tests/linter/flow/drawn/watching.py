@@ -147,7 +147,7 @@ def run_abstractly(text: str) -> Abstract:
 
 
 def facts_of(text: str) -> Facts:
-    facts = extract_python(Source("program.py", text.encode()), with_models=True)
+    facts = extract_python(Source("program.py", text.encode()), named=("models",))
     assert facts is not None
     return facts
 

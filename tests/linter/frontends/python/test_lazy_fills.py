@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fixture_files import FIXTURES
 from guardfix.linter import model_following
 from guardfix.linter.engine import Options, check
-from guardfix.linter.frontends.extraction import extract_file
-from guardfix.linter.frontends.python.lazy_caches import may_fill
+from guardfix.linter.frontends.python.lazy_fill_signs import may_fill
 from guardfix.linter.frontends.python.syntax_walking import walk
 
 FORWARD = "class Net(nn.Module):\n    def forward(self, x):\n        {}\n        return x\n"
@@ -38,18 +36,6 @@ def test_whether_a_cache_may_be_filled_shows_in_the_bytes(code: str, expected: b
     text = FORWARD.format(code)
     compile(text, "net.py", "exec")
     assert may_fill(text.encode()) is expected
-
-
-def test_what_fills_a_cache_shows_in_the_bytes_of_every_fixture() -> None:
-    filled = []
-    for path in sorted([*(FIXTURES / "python").glob("*lazy*.py"), *(FIXTURES / "python_projects").rglob("*.py")]):
-        facts = extract_file(str(path), "python", named=frozenset({"models"}))
-        assert facts is not None
-        assert facts.python is not None
-        if facts.python.models is not None and facts.python.models.fills:
-            filled.append(path)
-            assert may_fill(path.read_bytes()), path
-    assert filled
 
 
 def test_no_further_file_is_read_where_no_model_fills_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,11 +24,11 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_tree_is_left(name: str) -> None:
     source = decode(TEXTS[name].encode(), "a.py")
-    assert extract_python(source, with_models=True) is not None  # what is made once is made here
+    assert extract_python(source, named=("models",)) is not None  # what is made once is made here
     gc.collect()
     with collection_paused():
         before = {id(one) for one in gc.get_objects() if isinstance(one, ast.AST)}
-        facts = extract_python(source, with_models=True)
+        facts = extract_python(source, named=("models",))
         left = [one for one in gc.get_objects() if isinstance(one, ast.AST) and id(one) not in before]
     assert facts is not None
     assert [ast.dump(one) for one in left if one._fields] == []  # `Load` and the like are made once for all trees

@@ -1,0 +1,79 @@
+"""GF202: a guard that is alone in a branch becomes one that the branch's condition switches."""
+
+from __future__ import annotations
+
+import re
+
+from guardfix.linter import guards
+from guardfix.linter.facts import Form, Span
+
+from ..fix import Applicability, Edit, Fix
+from ..fix_rule import FixRule
+from ..site import Site
+
+FIX = FixRule(Applicability.UNSAFE)
+_IF = re.compile(rb"\bif[ \t]*\(([\w \t!.&|<>=:\->]*(?:\(\))?[\w \t!.&|<>=:\->]*)\)\s*\Z")
+"""An `if` with a condition that can stand in brackets elsewhere as it is."""
+_COMMENT = re.compile(rb"//[^\n]*")
+_SIMPLE = re.compile(r"!?[\w.:]+(?:->\w+)*(?:\(\))?\Z")
+_LONGEST = 300
+
+
+@FIX.fix
+def switch_by_the_condition(site: Site) -> Fix | None:
+    use, text = site.use, site.text
+    if use.form is not Form.DECLARATION or use.macro is not None or use.shared or not use.variable:
+        return None
+    switched = _switched(site)
+    if switched is None or (use.under_error and not use.is_branch):
+        return None
+    block = use.span if use.is_branch else use.scope
+    comment = ""
+    if not use.is_branch:
+        inside = text[block.start : use.span.start] + text[use.span.end : block.end]
+        behind = _COMMENT.findall(inside)
+        if re.sub(rb"\s", b"", _COMMENT.sub(b"", inside)) != b"{}" or len(behind) > 1:
+            return None
+        comment = f"  {behind[0].decode('utf-8', 'replace').rstrip()}" if behind else ""
+    found = _IF.search(text, max(0, block.start - _LONGEST), block.start)
+    if found is None or text[: found.start()].rstrip().endswith(b"else"):
+        return None
+    if text[block.end : block.end + _LONGEST].lstrip().startswith(b"else"):
+        return None
+    if text[block.end : block.end + _LONGEST].lstrip()[:1] in (b"}", b""):
+        return None  # nothing follows that it could cover
+    condition = found[1].decode().strip()
+    new = f"{switched[0]} {use.variable}({_argument(condition, negated=switched[1])});"
+    return site.fix(
+        f"switch the guard by the condition, for the rest of the scope: `{new}`",
+        [Edit(Span(found.start(), block.end), new + comment)],
+        doubts=[
+            "what follows runs under the guard then",
+            "and if the condition doesn't hold, it records, also under a guard of the caller",
+        ],
+    )
+
+
+def _switched(site: Site) -> tuple[str, bool] | None:
+    """The guard that takes a condition, and whether that is the contrary of the branch's."""
+    use = site.use
+    space = use.written.rpartition("::")[0]
+    lead = f"{space}::" if space else ""
+    if use.argument is not None and not use.argument.empty and use.argument.value is None:
+        return None
+    value = use.argument.value if use.argument is not None and not use.argument.empty else None
+    if use.guard == guards.INFERENCE_MODE and value is not False:
+        return f"{lead}{guards.INFERENCE_MODE}", False
+    if use.guard == "NoGradGuard":
+        return f"{lead}AutoGradMode", True
+    if use.guard == "AutoGradMode" and value is False:
+        return f"{lead}AutoGradMode", True
+    return None
+
+
+def _argument(condition: str, *, negated: bool) -> str:
+    if not negated:
+        return condition
+    if _SIMPLE.match(condition):
+        return condition[1:] if condition.startswith("!") else f"!{condition}"
+    return f"!({condition})"

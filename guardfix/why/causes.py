@@ -1,0 +1,194 @@
+"""Which event of an abstract run an error is, and what else the source says about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from guardfix.linter.facts import Facts, Form, GuardUse
+from guardfix.linter.facts.python_uses import use_behind
+from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.flow.events import MESSAGES, Event, EventKind
+from guardfix.linter.flow.frame_runs import FramePlace, function_at, run_from_frames
+from guardfix.linter.flow.program import File
+from guardfix.linter.guards import CPP, PYTHON, Effect
+
+from .source_files import ErrorSources, read_whole
+from .tracebacks import StackFrame, Traceback
+
+_ALSO = {
+    "inference-tensor-saved": (EventKind.CACHE_READ, EventKind.INFERENCE_RESULT),
+    "inference-tensor-written": (EventKind.BACKWARD_IN_INFERENCE, EventKind.INFERENCE_DATA, EventKind.CACHE_READ),
+    "inference-tensor-version": (EventKind.INFERENCE_DATA,),
+    "input-requires-no-grad": (EventKind.NOT_RECORDED,),
+    "gradient-not-kept": (EventKind.NOT_RECORDED,),
+    "gradient-is-none": (EventKind.INFERENCE_DATA, EventKind.NOT_RECORDED),
+}
+"""Events that may be behind a message besides the one that has its words."""
+
+
+class OpenGuard(NamedTuple):
+    """A guard that is open where a frame was, or under which the tensor may have been made."""
+
+    use: GuardUse
+    path: str
+    row: int
+    frame: StackFrame | None
+
+
+class ErrorCause(NamedTuple):
+    """What the source says about an error."""
+
+    event: Event | None
+    at_frame: bool
+    """The event is where the traceback says that the error was."""
+    guards: tuple[OpenGuard, ...]
+    """Without an event: the guards that are open around the frames, or else those that could be to blame."""
+    files: Mapping[str, Facts]
+    """What was read."""
+    frames: tuple[StackFrame, ...]
+    events: tuple[Event, ...] = ()
+    """All that the run has shown."""
+    unrecorded: StackFrame | None = None
+    """The frame in `forward` or `backward` of an autograd Function, which PyTorch calls without recording."""
+
+
+def find_cause(traceback: Traceback, sources: ErrorSources, workspace: Workspace) -> ErrorCause:
+    """Run the program from the frames on, and find what the error is about."""
+    files = {path: facts for path in sources.files if (facts := read_whole(path, workspace)) is not None}
+    events = events_of(files, sources.frames)
+    event, near = _chosen(events, traceback, sources.frames, files)
+    guards = () if event is not None else tuple(_guards_around(traceback, sources.frames, files))
+    unrecorded = None
+    if event is None and traceback.message is not None and traceback.message.key == "nothing-recorded":
+        unrecorded = next((frame for frame in reversed(sources.frames) if _is_of_function(frame, files)), None)
+    return ErrorCause(event, near, guards, files, sources.frames, events, unrecorded)
+
+
+def _is_of_function(frame: StackFrame, files: Mapping[str, Facts]) -> bool:
+    facts = files.get(frame.path)
+    owner, body = function_at(File(facts, 0, {}), frame.row) if facts is not None else (None, None)
+    if owner is None or body is None or body.name not in ("forward", "backward"):
+        return False
+    return any(str(base).endswith("Function") for base in owner.bases)
+
+
+def events_of(files: Mapping[str, Facts], frames: Sequence[StackFrame]) -> tuple[Event, ...]:
+    """What an abstract run of the files shows."""
+    machine = run_from_frames(files.values(), [FramePlace(frame.path, frame.row) for frame in frames])
+    return tuple(machine.events.values())
+
+
+def kinds_for(key: str) -> tuple[EventKind, ...]:
+    """The events that a message may be about, the likeliest first."""
+    return (*(kind for kind, said in MESSAGES.items() if said == key), *_ALSO.get(key, ()))
+
+
+def _chosen(
+    events: Sequence[Event], traceback: Traceback, frames: Sequence[StackFrame], files: Mapping[str, Facts]
+) -> tuple[Event | None, bool]:
+    """The event that the message and the frames fit best, and whether it is at one of the frames."""
+    if traceback.message is None:
+        return None, False
+    kinds = kinds_for(traceback.message.key)
+    inner_first = [(frame.path, frame.row) for frame in reversed(frames)]
+    functions = {_function_of(*place, files) for place in inner_first}
+    steps = not frames or _STEPS.search(traceback.code) is not None
+    ranked = []
+    for event in events:
+        if event.kind not in kinds or (event.kind is EventKind.BACKWARD_IN_INFERENCE and not steps):
+            continue
+        rows = files[event.path].rows(event.span)
+        at = next((n for n, (path, row) in enumerate(inner_first) if path == event.path and row in rows), _ELSEWHERE)
+        if at == _ELSEWHERE and frames and _function_of(event.path, rows.start, files) not in functions:
+            if event.kind is kinds[0] and not traceback.cpp:
+                continue  # the traceback says where it was raised, and that is not here
+            at += 1
+        ranked.append(((at, kinds.index(event.kind), not event.certain, event.path, event.span), event))
+    if not ranked:
+        return None, False
+    (at, *_), event = min(ranked, key=lambda pair: pair[0])
+    return event, at < _ELSEWHERE
+
+
+_STEPS = re.compile(r"\b(?:step|backward|zero_grad)\b")
+"""What meets a gradient or a state that was made in inference mode."""
+
+
+_ELSEWHERE = 1000
+"""More than a traceback has frames."""
+
+
+def _function_of(path: str, row: int, files: Mapping[str, Facts]) -> object:
+    facts = files.get(path)
+    if facts is None:
+        return None
+    _, body = function_at(File(facts, 0, {}), row)
+    return (path, body.span) if body is not None else None
+
+
+def _guards_around(traceback: Traceback, frames: Sequence[StackFrame], files: Mapping[str, Facts]) -> list[OpenGuard]:
+    """The guards that may be to blame: those open where the frames were, or else those that are nearest to them."""
+    blames = traceback.message.blames if traceback.message is not None else ""
+    if not blames:
+        return []
+    ranked = []
+    for path, facts in files.items():
+        for use in facts.guard_uses:
+            effect = _effect(use, facts)
+            wanted = effect is Effect.INFERENCE if blames == "inference" else effect not in (Effect.NEIGHBOUR, None)
+            if not wanted or use.form is Form.IMPORT or is_off(use, facts):
+                continue
+            here = [frame for frame in frames if frame.path == path]
+            row = facts.row(use.type_span.start)
+            open_ = next((frame for frame in here if _covers(use, frame.row, facts)), None)
+            if open_ is not None and blames == "any":
+                ranked.append((0, OpenGuard(use, path, row, open_)))
+                continue
+            ranked.append((_distance(path, row, here, files), OpenGuard(use, path, row, None)))
+    nearest = min((rank for rank, _ in ranked), default=0)
+    return [guard for rank, guard in ranked if rank == nearest]
+
+
+def _distance(path: str, row: int, frames: Sequence[StackFrame], files: Mapping[str, Facts]) -> int:
+    """How near a row is to the frames of its file: in their function, in their class, in the file, or apart."""
+    if not frames:
+        return 4
+    file = File(files[path], 0, {})
+    owner, body = function_at(file, row)
+    for frame in reversed(frames):
+        frame_owner, frame_body = function_at(file, frame.row)
+        if body is not None and body is frame_body and row < frame.row:
+            return 1
+        if owner is not None and owner is frame_owner:
+            return 2
+    return 3
+
+
+def is_off(use: GuardUse, facts: Facts) -> bool:
+    """Whether a guard switches its mode off: `inference_mode(False)`, `set_grad_enabled(True)` …"""
+    if use.guard in ("enable_grad",):
+        return True
+    behind = use_behind(facts, use) if facts.python is not None else None
+    if use.guard in ("set_grad_enabled", "AutoGradMode"):
+        value = behind.mode if behind is not None else use.argument.value if use.argument is not None else None
+        return value is True
+    return (behind is not None and behind.mode is False) or (use.argument is not None and use.argument.value is False)
+
+
+def _effect(use: GuardUse, facts: Facts) -> Effect | None:
+    table = PYTHON if facts.language == "python" else CPP
+    row = table.get(use.guard)
+    return row.effect if row is not None else None
+
+
+def _covers(use: GuardUse, row: int, facts: Facts) -> bool:
+    """Whether a guard is open at a row, as its block or its function says it."""
+    if use.form is Form.IMPORT:
+        return False
+    if use.form is Form.DECORATOR and facts.python is not None:
+        behind = use_behind(facts, use)
+        return behind is not None and behind.decorated is not None and row in facts.rows(behind.decorated.span)
+    live = use.scope if facts.language == "python" else use.live
+    return row in facts.rows(live) and row > facts.row(use.type_span.start)

@@ -1,0 +1,68 @@
+"""Runs a program from where an error came: from the code of the frames on, with more patience than a check has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ..facts import Facts
+from ..facts.bodies import Body
+from ..named_tuples import NamedTuple
+from .machine import STEP_BUDGET, Machine
+from .program import File, ProjectCode
+from .running import functions_of, reaching_guards, run_function_of
+
+_PATIENCE = 40
+"""As much work as so many roots of a check may take: one program is run, and a person waits for the answer."""
+
+
+class FramePlace(NamedTuple):
+    """A row of a file, where a frame of the program was."""
+
+    path: str
+    row: int
+
+
+class PatientMachine(Machine):
+    """Follows longer programs."""
+
+    def begin(self) -> None:
+        self._steps = _PATIENCE * STEP_BUDGET
+
+
+def run_from_frames(files: Iterable[Facts], frames: Collection[FramePlace]) -> Machine:
+    """Run what the frames were in, the outermost first, then all that guards can reach; its events say what happens."""
+    machine = PatientMachine(ProjectCode(files))
+    by_path = {file.path: file for file in machine.program.files}
+    done: set[int] = set()
+    for frame in frames:
+        file = by_path.get(frame.path)
+        if file is None:
+            continue
+        owner, body = function_at(file, frame.row)
+        if body is None:
+            if file.module is not None and id(file.module) not in done:
+                done.add(id(file.module))
+                machine.run_module(file)
+        elif id(body) not in done:
+            done.add(id(body))
+            run_function_of(machine, file, owner, body)
+    reach = reaching_guards(machine.program, every=True)
+    for file in machine.program.files:
+        if file.module is not None and id(file.module) not in done:
+            machine.run_module(file)
+        for owner, body in functions_of(file):
+            if id(body) in reach and id(body) not in done:
+                run_function_of(machine, file, owner, body)
+    for file in machine.program.files:
+        for owner, body in functions_of(file):
+            if owner is not None and id(owner) in machine.fills:
+                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
+    return machine
+
+
+def function_at(file: File, row: int) -> tuple[Body | None, Body | None]:
+    """The function at the top of a file, or in a class there, that a row is in: (its class, itself)."""
+    for owner, body in functions_of(file):
+        if file.row(body.span.start) <= row <= file.row(body.span.end):
+            return owner, body
+    return None, None

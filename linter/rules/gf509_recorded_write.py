@@ -1,0 +1,67 @@
+"""GF509 recorded-write: a leaf, or a view that was made under a guard, is changed in place where autograd records.
+
+What it flags: an in-place op, an assignment to an element or an augmented assignment, outside the guards of a function
+that has some, on a tensor that surely requires grad and is a leaf or a view of one; and on a view of a tensor with a
+graph, if the view was made under `no_grad`, `NoGradGuard` or inference mode.
+
+Why it is bad: PyTorch raises: "a leaf Variable that requires grad is being used in an in-place operation", or "A view
+was created in no_grad mode and is being modified inplace with grad mode enabled".
+
+Example:
+
+    auto base = torch::ones({4}, torch::requires_grad()) * 2;
+    torch::Tensor head;
+    {
+      torch::NoGradGuard no_grad;
+      head = base.narrow(0, 0, 2);
+    }
+    head.mul_(3);
+    base.sum().backward();
+
+Use instead: the change under the guard, if it is no part of the graph; the view outside, if it is.
+
+    auto base = torch::ones({4}, torch::requires_grad()) * 2;
+    {
+      torch::NoGradGuard no_grad;
+      base.narrow(0, 0, 2).mul_(3);
+    }
+    base.sum().backward();
+
+Fix: none. Whether the change belongs to the graph is for the author to say.
+
+Not flagged: changes under a guard, of `.data`, of a detached or cloned tensor; tensors of which it isn't certain that
+they require grad; tests that expect the error; files without a guard, or in which no
+gradient is asked for.
+
+When not to use it: always use it.
+
+Seen in public code: as forum questions with this error message; code that raises each time isn't published.
+
+References: torch/csrc/autograd/VariableTypeUtils.h (`check_inplace`) of torch 2.13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..analysis.project import Project
+from ..decision.event_words import recorded_write_message
+from ..facts import Facts
+from ..findings import Finding, Severity
+from ..flow.events import Event, EventKind
+from ..guards import Effect, guards_with
+from ..rule import Rule
+
+RULE = Rule(
+    "GF509",
+    "recorded-write",
+    severity=Severity.ERROR,
+    languages=("cpp", "python"),
+    odd_uses_only=True,
+    guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
+)
+
+
+@RULE.check_event(EventKind.LEAF_WRITTEN, EventKind.VIEW_WRITTEN)
+def recorded(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
+    yield RULE.at_event(event, facts, project, recorded_write_message(event, facts))
