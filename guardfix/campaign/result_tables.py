@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from guardfix.output.plain_echo import echo
 
 from .repository_work import FINDINGS, USES
 from .result_store import REPOSITORY, KnownTask, ResultStore
@@ -167,8 +168,7 @@ def _interruptible(
                 connection.interrupt()
                 worker.join(_LOOK)
             if worker.is_alive():  # it would be torn down in the middle of DuckDB, which aborts
-                sys.stderr.write("guardfix: the query didn't end, and was killed\n")
-                sys.stderr.flush()
+                echo("guardfix: the query didn't end, and was killed", err=True)
                 os._exit(128 + signal.SIGTERM)
             raise
         return answer.result()

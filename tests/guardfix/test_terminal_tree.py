@@ -59,6 +59,8 @@ COMMANDS = {
     "no such program": ["run", f"{ACT}.cpp"],
     "a list of files": ["check", f"@{ACT}"],
     "report": ["report", "-o", "-", "."],
+    "why": ["why", "log.txt"],
+    "why, of nothing that is known": ["explain", ACT],
     "test-rules": ["test-rules", "."],
     "cache": ["cache", "dir"],
     "cache clean": ["cache", "clean"],
@@ -98,6 +100,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", ACTS["escape"] + ACTS["bidi"])
     (folder / "pyproject.toml").write_text(SETTINGS)
+    (folder / "log.txt").write_text(
+        f'Traceback (most recent call last):\n  File "{ACTS["bidi"]}.py", line 6, in f{ACTS["escape"]}\n    x{ACTS["c1"]}\n'
+        f"RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed.{ACT}\n"
+    )
     (folder / "repositories.txt").write_text(f"{folder}\n{folder.parent}/missing{ACTS['escape']}\n")
     guardfix("baseline", "create", "--baseline", "held.json", ".", cwd=folder)
     guardfix("campaign", "run", "repositories.txt", "-o", "held", cwd=folder)
