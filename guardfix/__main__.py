@@ -19,7 +19,7 @@ def main() -> None:
 
 def _main() -> None:
     from .cli.quick import is_clean
-    from .cli.streams import cannot_go_on, open_streams
+    from .cli.streams import cannot_go_on, guard_streams, open_streams
 
     open_streams()
     answer = is_clean(sys.argv[1:])
@@ -34,6 +34,8 @@ def _main() -> None:
         from .cli.program_running import run_named_program
 
         run_named_program(sys.argv[2:])
+    else:
+        guard_streams()
     if sys.argv[1:2] != ["check"]:
         from .cli.main import run
 

@@ -138,7 +138,8 @@ def fix_text(
 def options_for(paths: PathName | Iterable[PathName]) -> Options:
     """What the configuration says that is nearest to the paths: that of the folder that holds them all, or above it.
 
-    `Options.changed` changes single settings. Raises `BadConfiguration`.
+    Plugins are loaded only where it is also that of the working folder. `Options.changed` changes single settings.
+    Raises `BadConfiguration`.
     """
     found = [os.path.abspath(path) for path in _names(paths)]
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in found]
@@ -146,7 +147,14 @@ def options_for(paths: PathName | Iterable[PathName]) -> Options:
         start = os.path.commonpath(folders) if folders else os.curdir
     except ValueError:  # on different drives
         return Options()
-    return configuration_for(start).options()
+    nearest = configuration_for(start)
+    return (nearest if nearest.path and _is_ours(nearest.path) else nearest.without_plugins()).options()
+
+
+def _is_ours(configuration: str) -> bool:
+    """Whether a configuration is that of the working folder, which alone may name code to run."""
+    own = configuration_for().path
+    return bool(own) and os.path.realpath(own) == os.path.realpath(configuration)
 
 
 def _nearest_options_for(paths: list[str]) -> Options:

@@ -91,6 +91,13 @@ class Configuration(Struct, frozen=True):
         """This configuration, with what the command line says over it."""
         return structs.replace(self, sources=(*self.sources, *overrides))
 
+    def without_plugins(self) -> Configuration:
+        """This configuration, without the code that it names, and without what it says of the rules that this gives."""
+        if not self.value("plugins"):
+            return self
+        kept = (structs.replace(source, values=_about_own_rules(source.values)) for source in self.sources)
+        return structs.replace(self, sources=tuple(kept))
+
     def options(self) -> Options:
         """What a run makes of it when nothing else is said. Raises `BadConfiguration`."""
         from guardfix.linter.engine import Options
@@ -145,6 +152,27 @@ class Configuration(Struct, frozen=True):
                 yield source.folder, pattern, tuple(rules)
 
 
+def _about_own_rules(values: Mapping[str, Any]) -> dict[str, Any]:
+    from guardfix.linter.rule import UnknownRule, select_rules
+
+    def known(selector: str) -> bool:
+        try:
+            select_rules([selector])
+        except UnknownRule:
+            return False
+        return True
+
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if key in ("select", "extend-select", "ignore", "extend-ignore"):
+            value = [one for one in value if known(one)]
+        elif key in ("per-file-ignores", "extend-per-file-ignores"):
+            value = {pattern: [one for one in rules if known(one)] for pattern, rules in value.items()}
+        if key != "plugins":
+            found[key] = value
+    return found
+
+
 def _from(folder: str, path: str) -> str:
     """A path that starts from a folder, as it is reached from the working folder."""
     full = os.path.join(folder or os.curdir, os.path.expanduser(path))
@@ -170,12 +198,16 @@ def nearest_options(
     """A function from a folder to what is in force there: the nearest configuration's, changed, or `fallback`.
 
     `known` are those that are made already, by the configuration's path. The same configuration gives the same object.
+    The rules of plugins are those of `fallback`: what a folder below says is never run.
     The function raises `BadConfiguration`.
     """
 
     @cache
     def options_of(path: str) -> Options:
-        return known[path] if path in known else change(read_configuration(path, os.path.dirname(path)))
+        if path in known:
+            return known[path]
+        found = change(read_configuration(path, os.path.dirname(path)).without_plugins())
+        return found.changed(rules=fallback.rules)
 
     def options_in(folder: str) -> Options:
         found = find_configuration(folder)
@@ -198,8 +230,10 @@ def read_configuration(path: str, folder: str = "") -> Configuration:
         shorter = os.path.normpath(base)
         if os.path.realpath(shorter) == os.path.realpath(base):  # `link/..` isn't the folder that the link stands in
             base = shorter
-        if os.path.realpath(base) in met or len(met) > _DEEPEST:
+        if os.path.realpath(base) in met:
             raise BadConfiguration(f"{child.path}: `extend` comes back to {base}")
+        if len(met) > _DEEPEST:
+            raise BadConfiguration(f"{child.path}: more than {_DEEPEST} configurations extend one another")
         met.append(os.path.realpath(base))
         if not os.path.isfile(base):
             raise BadConfiguration(f"{child.path}: `extend` names {base}, which is not a file")

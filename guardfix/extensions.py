@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from guardfix.linter.guards import Guard
     from guardfix.linter.rule import Rule
 
+NO_PLUGINS = "GUARDFIX_NO_PLUGINS"
+"""The environment variable with which no plugin is loaded, whatever a configuration says; as `--no-plugins`."""
 RULES_GROUP = "guardfix.rules"
 """The group of entry points that give rules."""
 _NAME = lazy_regex(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
@@ -47,6 +50,8 @@ def own_guards(given: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Guard], .
 
 def plugin_rules(names: Iterable[str]) -> tuple[Rule, ...]:
     """The rules of the entry points that the setting `plugins` names. Raises `BadExtension`."""
+    if os.environ.get(NO_PLUGINS):
+        return ()
     return tuple(rule for name in names for rule in rules_of_plugin(name))
 
 

@@ -13,8 +13,3 @@ def passed(files: int, why_none: str = "") -> str:
     if files == 0:
         return f"No C++ or Python files to check{f': {why_none}' if why_none else ''}.\n"
     return f"All checks passed ({count_of(files, 'file')}).\n"
-
-
-def printable(text: str) -> str:
-    """A text with paths in it, as people read it: as UTF-8 whatever the locale, with a mark for bytes that are not."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

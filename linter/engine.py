@@ -312,18 +312,18 @@ class _InForce:
         self.options = options
         self.rules = options.chosen()
         self.codes = frozenset(rule.code for rule in self.rules)
-        self.patterns = options.patterns._replace(
-            exclude=((options.root or os.curdir, options.root_exclude), *options.patterns.exclude)
-        )
+        excluded = ((options.root or os.curdir, options.root_exclude), *options.patterns.exclude)
+        self.patterns = options.patterns._replace(exclude=excluded)
+        patterns: dict[tuple[str, tuple[str, ...], str], list[str]] = {}  # together, what takes the same away
+        rows = [(options.root, *row) for row in options.per_file_ignores]
+        for folder, pattern, select in [*rows, *options.more_per_file_ignores]:
+            patterns.setdefault((folder, select, pattern if pattern.startswith("!") else ""), []).append(pattern)
         self._ignores = [
             (
-                path_matcher(os.path.realpath(folder or os.curdir), [pattern]),
+                path_matcher(os.path.realpath(folder or os.curdir), together),
                 frozenset(rule.code for rule in select_rules(select, more=options.rules)),
             )
-            for folder, pattern, select in (
-                *((options.root, *row) for row in options.per_file_ignores),
-                *options.more_per_file_ignores,
-            )
+            for (folder, select, _), together in patterns.items()
         ]
         self._ignored_codes = cache(self._codes_ignored_at)
 

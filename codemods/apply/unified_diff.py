@@ -91,8 +91,8 @@ def _lines(text: bytes) -> list[bytes]:
 def _header(name: str) -> bytes:
     """The name as git writes it: quoted where it must be, and with a tab behind it where it holds a space."""
     raw = os.fsencode(name)
-    if re.search(rb'["\\\x00-\x1f\x7f]', raw):
-        return b'"' + re.sub(rb'["\\\x00-\x1f\x7f]', _escaped, raw) + b'"'
+    if not raw.decode("utf-8", "surrogateescape").isprintable() or re.search(rb'["\\]', raw):
+        return b'"' + re.sub(rb'["\\\x00-\x1f\x7f-\xff]', _escaped, raw) + b'"'
     return raw + b"\t" if b" " in raw else raw
 
 

@@ -182,6 +182,8 @@ def _names(rows: Iterable[_Row], sources: Iterable[str]) -> list[str]:
 
 
 def _entry(row: Mapping[str, Any], source: str, name: str, folder: str, where: str) -> RepositoryEntry:
+    if any(part in ("", ".", "..") for part in name.split("/")) or "\\" in name or "\0" in name:
+        raise BadManifest(f"{where}: `{name}` can't be the name of a repository: it is also that of a folder")
     revision = row.get("revision", "")
     if revision.startswith("-"):
         raise BadManifest(f"{where}: `{revision}` is not a revision")

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from html import escape
 
+from guardfix.foreign_text import printable
 from guardfix.linter.guards import CPP
-from guardfix.wording import count_of, printable
+from guardfix.wording import count_of
 
 from .guard_history import GuardHistory, HistoryPoint
 from .page_style import campaign_page, html_table

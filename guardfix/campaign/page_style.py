@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from guardfix.foreign_text import printed_page
 from guardfix.package_version import VERSION
 
 _STYLE = """
@@ -52,7 +53,7 @@ details > div { padding: .2rem 0 .6rem 1.1rem; } details ul { margin: .3rem 0; p
 
 def campaign_page(title: str, body: Iterable[str]) -> str:
     """A whole page, which needs nothing besides itself and runs no script, whatever a repository is called."""
-    return (
+    return printed_page(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"

@@ -14,12 +14,13 @@ from guardfix.codemods.apply.rewriting import Rewrite
 from guardfix.codemods.apply.settling import Settled, settle
 from guardfix.codemods.fix import Fix
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
+from guardfix.foreign_text import printable
 from guardfix.linter.engine import Report
 from guardfix.linter.facts.embedded_paths import real_path
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.workspace import Workspace
 from guardfix.output.finding_reasons import told_reasons
-from guardfix.wording import count_of, printable
+from guardfix.wording import count_of
 
 from .repository_commits import CheckedOut
 
@@ -142,4 +143,4 @@ def _message(code: str, applied: Iterable[tuple[FixableFinding, Fix, int]]) -> s
             parts += textwrap.wrap(text, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
     if len(rows) > _LISTED:
         parts.append(f"... and {len(rows) - _LISTED} more")
-    return printable("\n".join(parts)) + "\n"
+    return "".join(f"{printable(line)}\n" for line in parts)

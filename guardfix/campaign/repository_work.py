@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from guardfix.api import options_for
 from guardfix.codemods.fixable import FixableReport, fixes_for
-from guardfix.configuration import nearest_options
+from guardfix.configuration import configuration_for, nearest_options
 from guardfix.linter import engine
 from guardfix.linter.engine import Options, found_files
 from guardfix.output.format_registry import Output
@@ -90,7 +89,7 @@ def _options(task: RepositoryTask) -> Options:
 
     if task.configuration is not None:
         return limited(task.configuration.options())
-    options = limited(options_for("."))
+    options = limited(configuration_for().without_plugins().options())  # a repository names no code
     return replace(options, nearest=nearest_options(lambda other: limited(other.options()), {}, options))
 
 

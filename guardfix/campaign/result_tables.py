@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from guardfix.output.plain_echo import echo
 
 from .repository_work import FINDINGS, USES
 from .result_store import REPOSITORY, KnownTask, ResultStore
@@ -108,15 +115,69 @@ def connect(store: ResultStore) -> DuckDBPyConnection:
     return connection
 
 
-def query(store: ResultStore, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """(the columns' names, the rows) of a query. Raises `BadStore`, `NoDuckDB`, `BadQuery`."""
+def query(store: ResultStore, text: str, *, unrestricted: bool = False) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """(the columns' names, the rows) of a query, which reads the campaign's tables and nothing else.
+
+    `unrestricted` lets it read and write files, too. An interrupt ends it. Raises `BadStore`, `NoDuckDB`, `BadQuery`.
+    """
     import_error = _duckdb().Error
     with connect(store) as connection:
+        if not unrestricted:
+            _restrict(connection)
         try:
-            found = connection.execute(text)
-            return [column[0] for column in found.description or ()], found.fetchall()
+            with _interruptible(connection) as run:
+                return run(text)
         except import_error as error:
             raise BadQuery(str(error)) from None
+
+
+def _restrict(connection: DuckDBPyConnection) -> None:
+    """Puts the tables into memory, and closes everything else: no file, no extension, no setting that opens them."""
+    for table in TABLE_NAMES:
+        connection.execute(f"CREATE TABLE restricted_{table} AS SELECT * FROM {table}")
+        connection.execute(f"DROP VIEW {table}")
+        connection.execute(f"ALTER TABLE restricted_{table} RENAME TO {table}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+@contextmanager
+def _interruptible(
+    connection: DuckDBPyConnection,
+) -> Iterator[Callable[[str], tuple[list[str], list[tuple[Any, ...]]]]]:
+    """A way to run a query in a thread: in this one, a signal would wait for its end."""
+
+    def run(text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        answer: Future[tuple[list[str], list[tuple[Any, ...]]]] = Future()
+
+        def work() -> None:
+            try:
+                found = connection.execute(text)
+                answer.set_result(([column[0] for column in found.description or ()], found.fetchall()))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+        try:
+            while worker.is_alive():
+                worker.join(_LOOK)
+        except BaseException:
+            deadline = time.monotonic() + _PATIENCE
+            while worker.is_alive() and time.monotonic() < deadline:
+                connection.interrupt()
+                worker.join(_LOOK)
+            if worker.is_alive():  # it would be torn down in the middle of DuckDB, which aborts
+                echo("guardfix: the query didn't end, and was killed", err=True)
+                os._exit(128 + signal.SIGTERM)
+            raise
+        return answer.result()
+
+    yield run
+
+
+_LOOK, _PATIENCE = 0.2, 5.0
+"""Seconds between two looks for signals, and for which an interrupted query is waited for."""
 
 
 def _offline(config: dict[str, Any]) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from guardfix.foreign_text import printable
+from guardfix.output.json_text import json_text
 from guardfix.output.terminal_layout import displayable
-from guardfix.wording import printable
 
 _WIDEST = 60
 """Characters of a table's cell; more are cut."""
@@ -20,7 +20,7 @@ _WIDEST = 60
 def rows_as_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], output_format: str) -> str:
     """The rows as `table`, `csv` or `json`, one object a line."""
     if output_format == "json":
-        return "".join(json.dumps(dict(zip(columns, row, strict=True)), default=_plain) + "\n" for row in rows)
+        return "".join(json_text(dict(zip(columns, row, strict=True)), default=_plain) + "\n" for row in rows)
     if output_format == "csv":
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from guardfix.adoption.fingerprints import function_around, function_name
 from guardfix.adoption.tree_progress import next_step
 from guardfix.codemods.fixable import FixableFinding, FixableReport
+from guardfix.foreign_text import printable
 from guardfix.linter.facts import Facts, GuardUse
 from guardfix.linter.facts.embedded_paths import real_path
 from guardfix.linter.findings import Decision
 from guardfix.linter.frontends.frontend import frontend_named
 from guardfix.linter.guards import Guard, gradient_guards
-from guardfix.wording import printable
 
 if TYPE_CHECKING:
     from guardfix.verify.guard_outcomes import GuardOutcome

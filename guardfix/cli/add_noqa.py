@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
 from msgspec.structs import replace
 
 from guardfix.linter.files.workspace import Workspace
 
-from ..wording import count_of, printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo
+from ..wording import count_of
 from .command_run import CommandRun, check_with
 from .told_lines import write_note
 
@@ -55,7 +56,7 @@ def add_comments(report: FixableReport, run: CommandRun) -> int:
         where = f"{printable(finding.path)}:{start.row}:{start.column}"
         write_note(f"{where}: {finding.code} can't be suppressed by a comment here")
     if not run.quiet:
-        click.echo(f"Added comments for {count_of(added, 'finding')}.")
+        echo(f"Added comments for {count_of(added, 'finding')}.")
     return 2 if failed else 0
 
 

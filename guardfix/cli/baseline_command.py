@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..adoption.baseline import BASELINE_FILE, Baseline, counts_by
-from ..wording import count_of, printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo
+from ..wording import count_of
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .narrowing import read_baseline
@@ -52,7 +54,7 @@ def create(baseline: str | None, force: bool, **arguments: Any) -> None:
         raise Failure(f"{path} already exists; `guardfix baseline update` removes what has been fixed")
     found = Baseline.of(_report(run), os.path.dirname(os.path.abspath(path)))
     _write(path, found)
-    click.echo(f"Wrote {count_of(found.entries.total(), 'finding')} to {printable(path)}.")
+    echo(f"Wrote {count_of(found.entries.total(), 'finding')} to {printable(path)}.")
 
 
 @command.command("update")
@@ -69,7 +71,7 @@ def update(baseline: str | None, **arguments: Any) -> None:
         _write(path, new)
     after = new.entries.total()
     gone = count_of(old.entries.total() - after, "finding") if after < old.entries.total() else "none"
-    click.echo(f"{printable(path)}: {count_of(after, 'finding')} left, {gone} removed.")
+    echo(f"{printable(path)}: {count_of(after, 'finding')} left, {gone} removed.")
     if compared.new:
         more = count_of(len(compared.new), "finding")
         write_note(f"note: {more} not in the baseline; see `guardfix check --baseline`")
@@ -85,17 +87,17 @@ def show(file: str | None) -> None:
     held = read_baseline(path)
     count = held.entries.total()
     since = f", {held.initial} when it was created" if held.initial != count else ""
-    click.echo(f"{printable(path)}: {count_of(count, 'finding')}{since}")
+    echo(f"{printable(path)}: {count_of(count, 'finding')}{since}")
     for title, labels in (
         ("rule", [known.mark.code for known in held.entries]),
         ("file", [known.path for known in held.entries]),
     ):
         rows = counts_by(zip(labels, held.entries.values(), strict=True))
         if rows:
-            click.echo(f"\nBy {title}:")
+            echo(f"\nBy {title}:")
         width = max((len(str(count)) for _, count in rows), default=0)
         for name, count in rows:
-            click.echo(f"  {count:>{width}}  {printable(name)}")
+            echo(f"  {count:>{width}}  {printable(name)}")
 
 
 def _run_and_path(arguments: dict[str, Any], given: str | None) -> tuple[CommandRun, str]:

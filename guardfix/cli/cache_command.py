@@ -8,7 +8,8 @@ import click
 
 from guardfix.linter.files.user_cache import user_cache_folder
 
-from ..wording import printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo
 from .command_failure import Failure
 
 _MEGABYTE = 1_000_000
@@ -26,7 +27,7 @@ def command() -> None:
 @command.command("dir")
 def show_folder() -> None:
     """Print the folder of the cache."""
-    click.echo(printable(user_cache_folder()))
+    echo(printable(user_cache_folder()))
 
 
 @command.command("clean")
@@ -73,7 +74,7 @@ def _tell(before: int) -> None:
 
     after = cache_size()
     where = printable(user_cache_folder())
-    click.echo(f"Removed {(before - after) / _MEGABYTE:.1f} MB from {where}; {after / _MEGABYTE:.1f} MB are left.")
+    echo(f"Removed {(before - after) / _MEGABYTE:.1f} MB from {where}; {after / _MEGABYTE:.1f} MB are left.")
 
 
 @command.command("decided")
@@ -92,10 +93,10 @@ def decided(drop: bool, paths: tuple[str, ...]) -> None:
     for one in found:
         stale = "" if one.holds else " (no longer used: a source has changed)"
         shown = f"{one.run.where or 'unknown place'}: {one.run.context.value}{stale}, by running {one.run.shown_by}"
-        click.echo(printable(shown))
+        echo(printable(shown))
     if drop:
         try:
             drop_runs(found)
         except OSError as error:
             raise Failure(f"{error.filename}: cannot be removed: {error.strerror}") from None
-    click.echo(f"{len(found)} decided by running{'; dropped' if drop and found else ''}.", err=True)
+    echo(f"{len(found)} decided by running{'; dropped' if drop and found else ''}.", err=True)

@@ -14,7 +14,9 @@ from ..campaign.campaign_run import CampaignProgress, EngineLost, run_campaign, 
 from ..campaign.repository_task import CampaignSettings, RepositoryTask, TaskLimits, TaskOutcome
 from ..campaign.result_store import BadStore, ResultStore
 from ..configuration import BadConfiguration, read_configuration
-from ..wording import count_of, printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo
+from ..wording import count_of
 from .chosen_fixes import choice_from
 from .command_failure import Failure
 from .options import Megabytes, Seconds, choosing
@@ -106,7 +108,7 @@ def run_command(**arguments: Any) -> None:
         tasks = tasks_of(read_manifest(arguments["manifest"]), settings, limits)
         with executor_named(arguments["executor"], arguments["jobs"] or 0) as engine:
             if engine.dashboard and not arguments["quiet"]:
-                click.echo(f"Dashboard: {engine.dashboard}", err=True)
+                echo(f"Dashboard: {engine.dashboard}", err=True)
             told = None if arguments["quiet"] else _tell
             progress = run_campaign(tasks, store, engine, retry=arguments["retry"], on_done=told)
     except (BadManifest, BadStore, NoExecutor) as error:
@@ -144,7 +146,7 @@ def _tell(task: RepositoryTask, outcome: TaskOutcome, row: dict[str, Any], progr
         told = f"{count_of(row['files'], 'file')}, {count_of(row['uses'], 'use')}, {row['old_uses']} old"
         told += f", {_number_of(row['patches'], 'patch')}" if row["patches"] else ""
     how = "unchanged" if outcome is TaskOutcome.UNCHANGED else f"{row.get('seconds', 0):.1f} s"
-    click.echo(f"{name}: {told} ({how})", err=True)
+    echo(f"{name}: {told} ({how})", err=True)
 
 
 def _number_of(number: int, noun: str) -> str:
@@ -159,7 +161,7 @@ def _summarize(progress: CampaignProgress, folder: str, *, shards: bool) -> None
     told = ", ".join(f"{number} {what}" for number, what in parts if number)
     # With shards, a repository is several tasks.
     noun = "tasks" if shards else "repository" if progress.done == 1 else "repositories"
-    click.echo(
+    echo(
         f"{progress.done} {noun}: {told}.\n"
         f"{count_of(counts['files'], 'file')}, {count_of(counts['uses'], 'use')} of guards, {counts['old_uses']} of "
         f"them old; {_number_of(counts['fixes'], 'fix')} in {_number_of(counts['patches'], 'patch')}.\n"
@@ -178,20 +180,21 @@ def _summarize(progress: CampaignProgress, folder: str, *, shards: bool) -> None
     show_default=True,
     help="How to write the rows.",
 )
-def query_command(folder: str, sql: str, output_format: str) -> None:
+@click.option("--unrestricted", is_flag=True, help="Let the query read and write files, and load extensions.")
+def query_command(folder: str, sql: str, output_format: str, unrestricted: bool) -> None:
     """Run a DuckDB SQL query on the results of a campaign, even while it is running.
 
-    The tables are `uses` (one row for each use of a guard), `findings` and `repositories`; `describe uses` lists the
-    columns. They are in DIR as Parquet files.
+    It reads the campaign's tables, and no other file. They are `uses` (one row for each use of a guard), `findings` and
+    `repositories`; `describe uses` lists the columns. They are in DIR as Parquet files.
     """
     from ..campaign.result_tables import BadQuery, NoDuckDB, query
     from ..campaign.rows_as_text import rows_as_text
 
     try:
-        columns, rows = query(ResultStore(folder), sql)
+        columns, rows = query(ResultStore(folder), sql, unrestricted=unrestricted)
     except (BadStore, NoDuckDB, BadQuery) as error:
         raise Failure(str(error)) from None
-    click.echo(rows_as_text(columns, rows, output_format), nl=False)
+    echo(rows_as_text(columns, rows, output_format), nl=False)
 
 
 @command.command("report", short_help="Write pages that show the results.")
@@ -208,7 +211,7 @@ def report_command(folder: str) -> None:
         path = write_report(ResultStore(folder))
     except (BadStore, NoDuckDB) as error:
         raise Failure(str(error)) from None
-    click.echo(f"Wrote {printable(str(path))}.")
+    echo(f"Wrote {printable(str(path))}.")
 
 
 @command.command("history", short_help="Count guards over the commits of a repository.")
@@ -251,6 +254,6 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     except sqlite3.Error as error:
         raise Failure(f"{counted}: {error}; remove it") from None
     for line in history_lines(history):
-        click.echo(line)
+        echo(line)
     if output is not None:
-        click.echo(f"Wrote {printable(output)}.")
+        echo(f"Wrote {printable(output)}.")

@@ -31,6 +31,7 @@ DEFAULTS: dict[str, object] = {
     "no_cache": False,
     "no_gitignore": False,
     "no_hoist": False,
+    "no_plugins": False,
     "output_file": None,
     "output_format": None,
     "paths": (),
@@ -50,6 +51,7 @@ FLAGS: dict[str, str] = {
     "--no-gitignore": "no_gitignore",
     "--force-exclude": "force_exclude",
     "--isolated": "isolated",
+    "--no-plugins": "no_plugins",
     "--no-cache": "no_cache",
     "-n": "no_cache",
     "--include-docs": "include_docs",
@@ -82,6 +84,7 @@ LISTS: dict[str, str] = {
 ENVIRONMENT: tuple[str, ...] = (
     "GUARDFIX_CONFIG",
     "GUARDFIX_NO_CACHE",
+    "GUARDFIX_NO_PLUGINS",
     "GUARDFIX_OUTPUT_FILE",
     "GUARDFIX_OUTPUT_FORMAT",
 )

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from guardfix.codemods.choice import FixChoice
 
-from ..wording import printable
+from ..foreign_text import printable
 from .chosen_fixes import choice_from
 from .command_run import CommandRun, check_with, finished, run_from, settled_with
 from .narrowing import Narrowing

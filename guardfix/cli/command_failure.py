@@ -9,7 +9,7 @@ import click
 
 from guardfix.linter.lazy_regex import lazy_regex
 
-from ..wording import printable
+from ..foreign_text import printable
 
 
 class Failure(click.ClickException):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from guardfix.linter.files.user_cache import facts_folder
+from guardfix.linter.files.user_cache import facts_folder, user_cache_folder, writable_by_others
 from guardfix.linter.files.workspace import DISK, Workspace
 
 from ..configuration import (
@@ -80,14 +80,15 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
     no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
     include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
     workers = arguments.pop("jobs") or 0
-    cache_folder = "" if arguments.pop("no_cache") else facts_folder()
+    cache_folder = "" if arguments.pop("no_cache") else _own_cache()
+    no_plugins = arguments.pop("no_plugins", False)
     timeout_per_file, memory = arguments.pop("timeout_per_file", None), arguments.pop("reading_memory", None)
 
     def changed(configuration: Configuration) -> Options:
         """What a configuration and the command line come to."""
         from guardfix.linter.rule import Selection
 
-        configured = configuration.options()
+        configured = (configuration.without_plugins() if no_plugins else configuration).options()
         patterns = configured.patterns
         return replace(
             configured,
@@ -122,6 +123,14 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
         configuration.output_format,
         configuration.baseline_path(),
     )
+
+
+def _own_cache() -> str:
+    """Where facts are kept; empty, which is said, where others could have put them there."""
+    if writable_by_others(user_cache_folder()):
+        write_note(f"note: {user_cache_folder()}: others can write to this cache, so it isn't used")
+        return ""
+    return facts_folder()
 
 
 def _configured(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,11 @@ import click
 from msgspec.structs import replace
 
 from ..configuration import BadConfiguration, Configuration, configuration_for, inline_settings, read_configuration
+from ..foreign_text import printable
+from ..output.json_text import json_text
+from ..output.plain_echo import echo
 from ..output.terminal_layout import terminal_width, wrapped
 from ..settings_table import BY_KEY, SETTINGS, Setting
-from ..wording import printable
 from .command_failure import Failure, did_you_mean, no_such_rule
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _describe(key: str | None) -> None:
         width = max(len(setting.key) for setting in SETTINGS)
         for setting in SETTINGS:
             lines = wrapped(setting.summary, terminal_width(), first=width + 2, indent=" " * (width + 2))
-            click.echo("\n".join([f"{setting.key:<{width}}  {lines[0]}", *lines[1:]]))
+            echo("\n".join([f"{setting.key:<{width}}  {lines[0]}", *lines[1:]]))
         return
     if key not in BY_KEY:
         raise Failure(f"there is no setting `{key}`{did_you_mean(key, BY_KEY) or '; `guardfix config` lists them'}")
@@ -58,7 +59,7 @@ def _describe(key: str | None) -> None:
     if setting.whole_run:
         lines.append("It holds for the whole run, and is read from the configuration of the working folder.")
     for line in lines:
-        click.echo("\n".join(wrapped(line, terminal_width())))
+        echo("\n".join(wrapped(line, terminal_width())))
 
 
 def _configuration_of(path: str, configs: tuple[str, ...]) -> Configuration:
@@ -84,11 +85,11 @@ def _show_settings(path: str, configs: tuple[str, ...]) -> None:
         raise Failure(f"{configuration.path}: {no_such_rule(str(error))}") from None
     except BadConfiguration as error:
         raise Failure(str(error)) from None
-    click.echo(f"# {printable(path)}: {printable(configuration.path) or 'no configuration'}")
+    echo(f"# {printable(path)}: {printable(configuration.path) or 'no configuration'}")
     for setting in SETTINGS:
         for value, where in _values(setting, configuration):
-            click.echo(f"{setting.key} = {_toml(value)}" + (f"  # {printable(where)}" if where else ""))
-    click.echo(f"# rules: {', '.join(rules)}")
+            echo(f"{setting.key} = {_toml(value)}" + (f"  # {printable(where)}" if where else ""))
+    echo(f"# rules: {', '.join(rules)}")
 
 
 def _values(setting: Setting, configuration: Configuration) -> Iterator[tuple[Any, str]]:
@@ -108,9 +109,9 @@ def _toml(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, dict):
-        inner = ", ".join(f"{json.dumps(key)} = {_toml(one)}" for key, one in value.items())
+        inner = ", ".join(f"{json_text(key)} = {_toml(one)}" for key, one in value.items())
         return f"{{ {inner} }}" if inner else "{}"
-    return json.dumps(value)
+    return json_text(value)
 
 
 def _show_files(roots: tuple[str, ...], configs: tuple[str, ...]) -> None:
@@ -133,4 +134,4 @@ def _show_files(roots: tuple[str, ...], configs: tuple[str, ...]) -> None:
     except BadPattern as error:
         raise Failure(f"{configuration.path}: `{error}` is not a pattern in .gitignore's syntax") from None
     for path in sorted(found):
-        click.echo(printable(path))
+        echo(printable(path))

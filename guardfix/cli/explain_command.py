@@ -13,6 +13,7 @@ from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
 from guardfix.linter.rule_names import rule_names
 
 from ..output.finding_places import ERRORS_PAGE, RULES_PAGE
+from ..output.plain_echo import echo
 from ..output.terminal_layout import reflowed, terminal_width
 from .command_failure import Failure, no_such_rule
 from .command_run import configured_rules
@@ -45,19 +46,19 @@ def command(what: tuple[str, ...], traceback: str | None) -> None:
         return
     text = " ".join(what)
     if text.upper() == "ALL":
-        click.echo(pages(load_rule(name) for name in rule_names()), nl=False)
+        echo(pages(load_rule(name) for name in rule_names()), nl=False)
         return
     if text.upper() == "ERRORS":
         from .explained_topics import errors_page
 
-        click.echo(errors_page(), nl=False)
+        echo(errors_page(), nl=False)
         return
     try:
         found = find_rules(text, configured_rules())
     except UnknownRule:
         _explain_other(text)
         return
-    click.echo("\n\n".join(map(_page, found)))
+    echo("\n\n".join(map(_page, found)))
 
 
 def _explain_error(given: tuple[str, ...]) -> None:
@@ -77,7 +78,7 @@ def _explain_other(text: str) -> None:
 
     guards = guards_named(text)
     if guards:
-        click.echo("\n\n".join(_fitted(guard_page(*one)) for one in guards))
+        echo("\n\n".join(_fitted(guard_page(*one)) for one in guards))
         return
     if "\n" in text or "Traceback (most recent call last)" in text:
         from .why_command import show_answer
@@ -88,17 +89,17 @@ def _explain_other(text: str) -> None:
     if messages and (messages[0].exact or not like):
         if len(messages) == 1:
             closest = "" if messages[0].exact else "The closest message:\n\n"
-            click.echo(closest + _fitted(message_page(messages[0].message)))
+            echo(closest + _fitted(message_page(messages[0].message)))
             return
-        click.echo("Several messages have these words:\n")
+        echo("Several messages have these words:\n")
         for found in messages:
-            click.echo(f"  {found.message.title}\n    {ERRORS_PAGE}#{found.message.key}")
+            echo(f"  {found.message.title}\n    {ERRORS_PAGE}#{found.message.key}")
         return
     if len(like) == 1:
-        click.echo(_page(load_rule(like[0])))
+        echo(_page(load_rule(like[0])))
     elif like:
-        click.echo("\n".join(list_of_rules(like)))
-        click.echo(f"\n`guardfix explain {like[0].code}` explains one of them.")
+        echo("\n".join(list_of_rules(like)))
+        echo(f"\n`guardfix explain {like[0].code}` explains one of them.")
     else:
         raise Failure(no_such_rule(text) + _no_message(text))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-import click
-
-from ..wording import count_of, printable
+from ..foreign_text import own, printable, printed_code, readable
+from ..output.plain_echo import echo, write_bytes
+from ..output.terminal_layout import styling
+from ..wording import count_of
 from .command_run import CommandRun
 from .told_lines import write_note
 
@@ -36,13 +38,12 @@ class ShownFixes:
         return 1 if self.changed or self.refused else 0
 
 
-def show_changes(changed: Iterable[Rewrite], run: CommandRun) -> None:
-    """Print the diff of the files that change."""
+def show_changes(changed: Iterable[Rewrite], run: CommandRun) -> list[Rewrite]:
+    """Print the diff of the files that change; those whose diff had to be made harmless."""
     from guardfix.codemods.apply.unified_diff import base_of, unified_diff
 
     base = base_of(run.paths)
-    for rewritten in changed:
-        _show(unified_diff(rewritten, base), rewritten.source.encoding, run.color)
+    return [one for one in changed if not _show(unified_diff(one, base), one.source.encoding, run.color)]
 
 
 def write_diff(settled: Settled, run: CommandRun) -> ShownFixes:
@@ -54,17 +55,21 @@ def write_diff(settled: Settled, run: CommandRun) -> ShownFixes:
     for rewritten in refused:
         write_note(printable(refusal(rewritten)))
     shown = ShownFixes([rewritten for rewritten in settled.rewrites if rewritten.changed], len(refused))
-    show_changes(shown.changed, run)
+    unseen = show_changes(shown.changed, run)
     if run.quiet:
         return shown
     base = base_of(run.paths)
     if shown.changed and base != os.path.realpath(os.curdir):
         write_note(f"note: paths in the diff are relative to {printable(base)}; apply it there")
     for source in (rewritten.source for rewritten in shown.changed if is_for_reading(rewritten)):
-        click.echo(
+        write_note(
             f"note: {printable(source.path)}: this diff is only for reading, because patch and git apply don't accept "
-            f"{source.encoding.upper()}; use `--apply` to write it",
-            err=True,
+            f"{source.encoding.upper()}; use `--apply` to write it"
+        )
+    for source in (rewritten.source for rewritten in unseen):
+        write_note(
+            f"note: {printable(source.path)}: what can't be seen is spelled out in this diff, so patch and git apply "
+            "don't take it; write the diff to a file with `>`, or use `--apply`"
         )
     return shown
 
@@ -82,13 +87,29 @@ def show_fixes(report: FixableReport, run: CommandRun) -> int:
     return shown.status
 
 
-def _show(lines: list[bytes], encoding: str, color: bool) -> None:
-    """Print a diff: for a program in the file's own bytes, for a person as text."""
-    if not color and not sys.stdout.isatty():
-        click.echo(b"".join(lines), nl=False)
-        return
-    readable = "latin-1" if encoding == "latin-1" else "utf-8"
-    for place, line in enumerate(lines):
-        shown = os.fsdecode(line) if place < 2 else line.decode(readable, "replace")
-        style = _DIFF_COLORS.get(shown[0]) if color and place >= 2 else None
-        click.echo(click.style(shown, fg=style) if style else shown, nl=False, color=color)
+def _show(lines: list[bytes], encoding: str, color: bool) -> bool:
+    """Print a diff; whether it is one that `patch` takes.
+
+    A file gets the bytes that `patch` needs. A terminal, and the log that a pipe may end in, get what can be seen.
+    """
+    if not color and not sys.stdout.isatty() and _is_file(sys.stdout):
+        write_bytes(b"".join(lines))
+        return True
+    coded = "latin-1" if encoding == "latin-1" else "utf-8"
+    shown = [printed_code(line.decode(coded, "surrogateescape")) for line in lines]
+    exact = [line.encode(coded, "surrogateescape") for line in shown] == lines
+    if exact and not color and not sys.stdout.isatty():
+        write_bytes(b"".join(lines))
+        return True
+    style = styling(color)
+    for place, line in enumerate(map(readable, shown)):
+        color_of_line = _DIFF_COLORS.get(line[0]) if place >= 2 else None
+        echo(style(own(line), fg=color_of_line) if color_of_line else own(line), nl=False)
+    return exact
+
+
+def _is_file(stream: TextIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..foreign_text import printable
 from ..output.finding_places import place_from
-from ..output.terminal_layout import displayable, wrapped
-from ..wording import count_of, printable
+from ..output.plain_echo import echo
+from ..output.terminal_layout import displayable, styling, wrapped
+from ..wording import count_of
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.personal_choices import Offer
@@ -108,12 +110,12 @@ def _likeliest(finding: FixableFinding, offered: Mapping[str, Offer]) -> str:
     return ranked[0][0]
 
 
-def confirm_writing(files: int, show_diff: Callable[[], None]) -> bool:
+def confirm_writing(files: int, show_diff: Callable[[], object]) -> bool:
     """Ask whether to write; `d` shows the diff first."""
     while True:
-        click.echo(f"Write {count_of(files, 'file')}? [y]es, [n]o, show the [d]iff: ", nl=False, err=True)
+        echo(f"Write {count_of(files, 'file')}? [y]es, [n]o, show the [d]iff: ", nl=False, err=True)
         key = click.getchar()
-        click.echo(key, err=True)
+        echo(key, err=True)
         if key in "yn":
             return key == "y"
         if key == "d":
@@ -124,11 +126,11 @@ def _answer(path: str, offered: Mapping[str, Offer], answers: _Answers, likelies
     """The key that was pressed for one use; `a` makes the next one count for the rest of the file."""
     whole_file = False
     while True:
-        click.echo("all in this file: " if whole_file else "? ", nl=False, err=True)
+        echo("all in this file: " if whole_file else "? ", nl=False, err=True)
         key = click.getchar().lower()
         if key in _ENTER:
             key = likeliest or _SKIP
-        click.echo(displayable(key), err=True)
+        echo(displayable(key), err=True)
         if key == _ALL and not whole_file:
             whole_file = True
         elif key in offered or key == _SKIP:
@@ -138,12 +140,12 @@ def _answer(path: str, offered: Mapping[str, Offer], answers: _Answers, likelies
         elif key == _QUIT or (key == _UNDO and can_undo):
             return key
         elif key == _HELP:
-            click.echo(_HELP_TEXT, err=True)
+            echo(_HELP_TEXT, err=True)
         elif key == _UNDO:
-            click.echo("there is nothing to go back to", err=True)
+            echo("there is nothing to go back to", err=True)
         else:
             keys = (*offered, _SKIP, _ALL, *([_UNDO] if can_undo else []), _QUIT)
-            click.echo(f"press one of {', '.join(keys)}; ? explains them", err=True)
+            echo(f"press one of {', '.join(keys)}; ? explains them", err=True)
 
 
 def _show(
@@ -175,7 +177,7 @@ def _show(
         f"  {_bold(_SKIP, color)}  skip    {_bold(_ALL, color)}  the same for all in this file    "
         f"{_bold(_UNDO, color)}  undo    {_bold(_HELP, color)}: help    {_bold(_QUIT, color)}  stop asking"
     )
-    click.echo("\n".join(lines), err=True, color=color)
+    echo("\n".join(lines), err=True)
 
 
 def _changed(finding: FixableFinding, report: FixableReport, offer: Offer) -> list[str]:
@@ -231,4 +233,4 @@ def _indented(lead: str, text: str, width: int, indent: str) -> list[str]:
 
 
 def _bold(text: str, color: bool) -> str:
-    return click.style(text, bold=True) if color else text
+    return styling(color)(text, bold=True)

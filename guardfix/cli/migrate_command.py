@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..wording import count_of, printable
+from ..foreign_text import printable
+from ..wording import count_of
 from .chosen_fixes import choice_from
 from .command_run import check_with, finished, run_from, settled_with
 from .fix_diff import show_changes, write_diff

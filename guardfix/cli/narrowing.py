@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
-from ..wording import count_of, printable
+from ..foreign_text import printable
+from ..wording import count_of
 from .command_run import CommandRun
 from .raising import failure, usage_error
 from .told_lines import write_note

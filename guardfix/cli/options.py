@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ..extensions import NO_PLUGINS
 from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Subject, format_names
 from ..settings_table import is_version
 from .command_failure import without_long_words
@@ -133,6 +134,12 @@ def selection(command: F) -> F:
                 help="Read this configuration file instead of searching for one, or set a single setting, in TOML.",
             ),
             click.option("--isolated", is_flag=True, help="Read no configuration file."),
+            click.option(
+                "--no-plugins",
+                is_flag=True,
+                envvar=NO_PLUGINS,
+                help="Load no plugin, whatever the configuration says: for code of others, as in CI.",
+            ),
             click.option(
                 "--jobs",
                 "-j",

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from guardfix.runtime_shim.cpp import CompilerOptions
 
 _PYTHON = ".py"
+
+
+def about_shared_cache() -> str:
+    """What is said where others could have put compiled programs, which are run, into the cache; else empty."""
+    from guardfix.linter.files.user_cache import user_cache_folder, writable_by_others
+
+    where = user_cache_folder()
+    if not writable_by_others(where):
+        return ""
+    return f"{where}: others can write to this cache; set GUARDFIX_CACHE_DIR to a folder of yours"
+
+
 _COLLECTED_AFTER = 20_000
 """New objects after which Python looks for cycles: importing makes 100,000, and a C++ program hardly makes a cycle."""
 
@@ -108,6 +120,9 @@ def run_program(
     """
     from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, run_cpp, run_python
 
+    if shared := about_shared_cache():
+        echo(f"guardfix run: {shared}", err=True)
+        return 2
     how: dict[str, Any] = {"module": backend, "trace": trace, "legacy_since19": legacy_since19}
     try:
         if file.suffix == _PYTHON:

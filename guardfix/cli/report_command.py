@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
+from ..foreign_text import printable
 from ..output.finding_places import repository_top
-from ..wording import count_of, printable
+from ..output.plain_echo import echo, write_bytes
+from ..wording import count_of
 from .chosen_fixes import choice_from
 from .command_failure import Failure, raise_unless_missing
 from .command_run import check_with, finished, run_from
@@ -86,7 +88,7 @@ def command(
     )
     page = html_page(content, live=live)
     if output == "-":
-        click.echo(page.encode("utf-8"), nl=False)
+        write_bytes(page.encode("utf-8"))
     else:
         try:
             with open(output, "w", encoding="utf-8", newline="\n") as file:
@@ -95,5 +97,5 @@ def command(
             raise Failure(f"{output}: {error.strerror or error}") from None
         if not run.quiet:
             found = f"{count_of(len(content.findings), 'finding')} in {count_of(content.files_with_findings, 'file')}"
-            click.echo(f"Wrote {printable(output)}: {found}.")
+            echo(f"Wrote {printable(output)}: {found}.")
     raise SystemExit(finished(report, 0))

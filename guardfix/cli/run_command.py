@@ -28,6 +28,12 @@ import click
 @click.option("--std", "standard", default="c++17", show_default=True, help="The C++ standard.")
 @click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
 @click.option("--flag", "flags", multiple=True, metavar="FLAG", help="Pass FLAG to the compiler.")
+@click.option(
+    "--contain",
+    is_flag=True,
+    help="Keep the program to itself, as `guardfix verify` does: no network, nothing written but a temporary folder, "
+    "no tokens in its environment, as far as the system supports that. It can still read your files.",
+)
 @click.option("--trace", is_flag=True, help="Print guard scopes and each op's kernels, flags and version to stderr.")
 @click.option(
     "--legacy-since19",
@@ -46,6 +52,7 @@ def command(
     standard: str,
     compiler: str | None,
     flags: tuple[str, ...],
+    contain: bool,
     trace: bool,
     legacy_since19: bool,
     all_frames: bool,
@@ -57,6 +64,11 @@ def command(
     it changes), and its main is called with FILE and the ARGs. A Python file is executed with `torch` bound to the
     shim. The program's output is passed through, and its exit status is returned; 2 if it couldn't be run at all.
     """
+    if contain:
+        from ..verify.contained_run import run_contained_program
+
+        words = sys.argv[2:] if sys.argv[1:2] == ["run"] else []
+        sys.exit(run_contained_program([word for word in words if word != "--contain"]))
     from .program_running import run_program
 
     sys.exit(

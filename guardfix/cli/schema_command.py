@@ -7,6 +7,8 @@ from importlib.resources import files
 
 import click
 
+from ..output.plain_echo import echo
+
 _SUFFIX = ".schema.json"
 _FOLDER = files(__package__.rpartition(".")[0]) / "schemas"
 
@@ -38,4 +40,4 @@ def command(name: str) -> None:
       guardfix schema findings > findings.schema.json
       check-jsonschema --schemafile findings.schema.json found.json
     """
-    click.echo(schema_text(name), nl=False)
+    echo(schema_text(name), nl=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from ..output.plain_echo import echo
 from .command_failure import Failure, raise_unless_missing
 from .options import choosing, selection
 from .verify_page_file import PAGE_LIBRARIES
@@ -36,6 +37,7 @@ def command(port: int, opens: bool, **arguments: Any) -> None:
     try:
         import uvicorn
 
+        from ..playground.patient_protocol import PatientProtocol
         from ..playground.playground_app import playground_app
     except ImportError as error:
         why = "`guardfix serve` needs Starlette and uvicorn: `pip install 'guardfix[serve]'`"
@@ -50,13 +52,15 @@ def command(port: int, opens: bool, **arguments: Any) -> None:
         log_level="warning",
         access_log=False,
         server_header=False,
-        limit_concurrency=64,
+        http=PatientProtocol,
+        limit_concurrency=512,
+        timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
     )
-    click.echo(f"The playground: {address}")
+    echo(f"The playground: {address}")
     if live is not None:
-        click.echo(f"The report:     {address}report")
-    click.echo("Ctrl-C ends.")
+        echo(f"The report:     {address}report")
+    echo("Ctrl-C ends.")
     if opens:
         click.launch(address if live is None else f"{address}report")
     with listening:

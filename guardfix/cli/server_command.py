@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from ..output.plain_echo import echo
 from .command_failure import raise_unless_missing
 
 
@@ -33,7 +34,7 @@ def command(stdio: bool, log_level: str) -> None:
         why = "the server needs the package pygls: `pip install 'guardfix[server]'`"
         raise_unless_missing(error, ("pygls", "lsprotocol"), why)
     if sys.stdin.isatty():
-        click.echo("guardfix server: waiting for an editor on standard input (Ctrl-C ends)", err=True)
+        echo("guardfix server: waiting for an editor on standard input (Ctrl-C ends)", err=True)
     logging.basicConfig(level=log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     gc.freeze()  # what was imported stays: the collector need not look at it again
     server = new_server()

@@ -6,7 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..wording import printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo, write_bytes
 from .raising import failure, usage_error
 
 if TYPE_CHECKING:
@@ -46,13 +47,11 @@ def _listed(path: str) -> list[str]:
 
 def write_fixed(text: bytes, rewritten: Rewrite | None) -> bytes:
     """Print what the fixes make of the text that was read; where they make nothing, as it was. The text."""
-    import click
-
     from guardfix.codemods.apply.applying import refusal
 
     if rewritten is not None and rewritten.refused:
-        click.echo(printable(refusal(rewritten)), err=True)
+        echo(printable(refusal(rewritten)), err=True)
     if rewritten is not None and rewritten.changed:
         text = rewritten.source.encode(rewritten.text)
-    click.echo(text, nl=False)
+    write_bytes(text)
     return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -12,9 +11,12 @@ import click
 
 from ..adoption.code_owners import NO_OWNER, CodeOwners
 from ..adoption.tree_progress import NextStep, TreeProgress, progress_of
+from ..foreign_text import printable
 from ..output.finding_places import below, repository_top
+from ..output.json_text import json_text
+from ..output.plain_echo import echo
 from ..output.terminal_layout import TAB, terminal_width, wrapped
-from ..wording import count_of, passed, printable
+from ..wording import count_of, passed
 from .chosen_fixes import choice_from
 from .command_run import check_with, run_from
 from .narrowing import read_baseline
@@ -61,8 +63,8 @@ def command(baseline: str | None, depth: int, as_json: bool, **arguments: Any) -
     held = read_baseline(file) if file else None
     owners = CodeOwners.read(top)
     found = progress_of(report, names, owners, held, depth)
-    click.echo(
-        json.dumps(_object(found), indent=2)
+    echo(
+        json_text(_object(found), indent=2)
         if as_json
         else _text(found, os.path.basename(file or ""), terminal_width()),
         nl=as_json,

@@ -22,6 +22,21 @@ def open_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it lives as long as the process
 
 
+def guard_streams() -> None:
+    """Make nothing from outside reach standard output and error as it is, even by a traceback or a library's warning.
+
+    A program that this process runs (`guardfix run`) has the streams for itself instead.
+    """
+    from ..output.plain_echo import PrintingStream
+
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if type(stream) is io.TextIOWrapper:
+            guarded = PrintingStream.around(stream)
+            setattr(sys, name, guarded)
+            setattr(sys, f"__{name}__", guarded)  # the old one has been taken apart
+
+
 ENOUGH_DESCRIPTORS = 64
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from ..wording import count_of, printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo
+from ..wording import count_of
 from .command_failure import Failure, no_such_rule
 from .command_run import run_from
 from .options import reading_limits, selection
@@ -41,11 +43,11 @@ def command(**arguments: Any) -> None:
     except UnknownRule as error:
         raise Failure(no_such_rule(str(error))) from None
     for mistake in mistakes:
-        click.echo(printable(mistake))
+        echo(printable(mistake))
     if not files:
-        click.echo("No fixtures found.", err=True)
+        echo("No fixtures found.", err=True)
         sys.exit(2)
     if not run.quiet:
         told = count_of(len(mistakes), "mistake") if mistakes else "all as expected"
-        click.echo(f"{count_of(len(files), 'fixture')}: {told}.")
+        echo(f"{count_of(len(files), 'fixture')}: {told}.")
     sys.exit(1 if mistakes else 0)

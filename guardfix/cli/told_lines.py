@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TYPE_CHECKING
 
+from ..foreign_text import printable
 from ..output.plain_echo import echo
 from ..output.terminal_layout import TAB, terminal_width, wrapped
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 def write_note(line: str) -> None:
     """Write a line to standard error."""
-    for part in wrapped(line, terminal_width(sys.stderr), indent=TAB):
+    for part in wrapped(printable(line), terminal_width(sys.stderr), indent=TAB):
         echo(part, err=True)
 
 
@@ -29,4 +31,6 @@ def show_error(error: click.ClickException) -> None:
         lines = wrapped(first, width, first=len("Error: "), indent=TAB)
         text = "\n".join([*lines, *(part for line in others for part in wrapped(line, width, indent=TAB))])
         setattr(error, "format_message", lambda: text)  # noqa: B010 (mypy knows it as a method)
-    error.show()
+    said = io.StringIO()
+    error.show(said)
+    echo(said.getvalue(), err=True, nl=False)

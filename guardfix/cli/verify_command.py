@@ -12,10 +12,13 @@ import click
 from msgspec.structs import replace
 
 from ..output.format_registry import load_format
+from ..output.json_text import json_text
+from ..output.plain_echo import echo
 from .chosen_fixes import choice_from
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
 from .options import Megabytes, Seconds, choosing_all, output_format_option, selection
+from .program_running import about_shared_cache
 from .verify_page_file import check_page_options, write_verify_page
 from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_limits
 
@@ -71,6 +74,13 @@ if TYPE_CHECKING:
     is_flag=True,
     envvar="GUARDFIX_YES",
     help="Don't ask before running a project's code for the first time.",
+)
+@click.option(
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="NAME",
+    help="Also pass the environment variable NAME; programs get only variables that say where and how things run.",
 )
 @click.option("--argument", "arguments", multiple=True, metavar="ARG", help="Pass ARG to the programs.")
 @click.option(
@@ -185,8 +195,13 @@ def command(**arguments: Any) -> None:
     Exit status: 0 if all are same, repaired, skipped or nothing to verify, 1 if one is stricter, changed, not run, not
     reached or unsupported, 2 if nothing could be verified.
     """
+    from ..verify.program_runs import pass_variables
+
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
+    pass_variables(arguments["variables"])
+    if shared := about_shared_cache():
+        raise Failure(shared)
     if arguments["missing"]:
         from .verify_missing import list_missing
 
@@ -222,7 +237,7 @@ def command(**arguments: Any) -> None:
     results: list[Result] = []
     output_format.verdicts(_noted(_results(run, choice, arguments, settings), results), settings.backend, run.output())
     if not any(result.is_program for result in results):
-        click.echo(
+        echo(
             "guardfix verify: no programs found: no C++ file with a main, and no Python script that uses torch",
             err=True,
         )
@@ -232,9 +247,9 @@ def command(**arguments: Any) -> None:
     outcomes = _outcomes(results)
     if not run.quiet:
         for note in _not_contained(results):
-            click.echo(note, err=True)
+            echo(note, err=True)
     if not output_format.for_machines and not run.quiet:
-        click.echo(verdict_summary(results, outcomes), err=True)
+        echo(verdict_summary(results, outcomes), err=True)
     sys.exit(0 if exit_verdicts(results, outcomes) <= allowed_verdicts(arguments) else 1)
 
 
@@ -291,10 +306,10 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         except NoSuchPath as error:
             raise Failure(f"no such file or directory: {error}") from None
         except VerificationFailed as error:
-            click.echo(f"guardfix verify: {error}", err=True)
+            echo(f"guardfix verify: {error}", err=True)
             sys.exit(2)
         except OSError as error:
-            click.echo(f"guardfix verify: {error.filename or 'a copy'}: {error.strerror or error}", err=True)
+            echo(f"guardfix verify: {error.filename or 'a copy'}: {error.strerror or error}", err=True)
             sys.exit(2)
         if result is None:
             return
@@ -304,8 +319,6 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
 
 def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> int:
     """Writes what each replacement does; 0 where every guard is decided now."""
-    import json
-
     from guardfix.codemods.fixable import fixes_for
 
     from ..verify.deciding_by_running import decide_by_running, tried_lines, tried_object, undecided, with_programs
@@ -334,10 +347,10 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
     except (VerificationFailed, OSError) as error:
         raise Failure(str(error)) from None
     if for_machines:
-        output.write(json.dumps([tried_object(tried) for tried in found], indent=2))
+        output.write(json_text([tried_object(tried) for tried in found], indent=2))
     decided = sum(tried.survivor is not None for tried in found)
     if not for_machines and not run.quiet:
-        click.echo(f"{decided} of {len(found)} undecided guards decided by running.", err=True)
+        echo(f"{decided} of {len(found)} undecided guards decided by running.", err=True)
     return 0 if decided == len(found) else 1
 
 

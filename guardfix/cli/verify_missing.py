@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import click
-
 from ..output.format_registry import load_format
+from ..output.json_text import json_text
+from ..output.plain_echo import echo
 from ..wording import count_of
 from .command_failure import Failure
 from .command_run import CommandRun
@@ -49,7 +48,7 @@ def list_missing(run: CommandRun, arguments: dict[str, Any]) -> int:
     output = run.output()
     if load_format(arguments["output_format"]).for_machines:
         found = {"missing": names, "refused": {file.path: file.error for file in refused}, "files": len(files)}
-        output.write(json.dumps(found, indent=2))
+        output.write(json_text(found, indent=2))
         return 1 if names or refused else 0
     for name, where in names.items():
         shown = ", ".join(where[:_SHOWN]) + (", …" if len(where) > _SHOWN else "")
@@ -62,11 +61,9 @@ def list_missing(run: CommandRun, arguments: dict[str, Any]) -> int:
         failed += f"{'does' if len(refused) == 1 else 'do'} not compile"
         if names:
             also = f"; {failed}" if refused else ""
-            click.echo(
-                f"{count_of(len(names), 'name')} missing, in {lacking} of {all_files} with torch{also}.", err=True
-            )
+            echo(f"{count_of(len(names), 'name')} missing, in {lacking} of {all_files} with torch{also}.", err=True)
         elif refused:
-            click.echo(f"No name is known to be missing; of {all_files} with torch, {failed}.", err=True)
+            echo(f"No name is known to be missing; of {all_files} with torch, {failed}.", err=True)
         else:
-            click.echo(f"Nothing is missing: {all_files} with torch checked.", err=True)
+            echo(f"Nothing is missing: {all_files} with torch checked.", err=True)
     return 1 if names or refused else 0

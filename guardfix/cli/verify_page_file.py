@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..wording import count_of, printable
+from ..foreign_text import printable
+from ..output.plain_echo import echo
+from ..wording import count_of
 from .command_failure import Failure, raise_unless_missing
 
 if TYPE_CHECKING:
@@ -44,4 +46,4 @@ def write_verify_page(page: Path, results: Sequence[Result], backend: str, *, qu
     except OSError as error:
         raise Failure(f"{page}: {error.strerror or error}") from None
     if not quiet:
-        click.echo(f"Wrote {printable(str(page))}: {count_of(len(results), 'program')}.", err=True)
+        echo(f"Wrote {printable(str(page))}: {count_of(len(results), 'program')}.", err=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..output.format_registry import load_format
+from ..output.json_text import json_text
+from ..output.plain_echo import echo
 from .command_failure import Failure
 from .command_run import CommandRun
 from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_limits
@@ -44,7 +45,7 @@ def verify_project(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]
     _write(run, arguments, tested, exercised, outcomes)
     if exercised is not None and arguments["save"] is not None:
         for path in _saved(exercised, arguments["save"]):
-            click.echo(f"Saved {path}.", err=True)
+            echo(f"Saved {path}.", err=True)
     judged = {outcome.verdict for outcome in outcomes}
     judged |= {test.judgement.verdict for test in tested.tests} if tested is not None else set()
     judged |= {op.verdict for op in exercised.ops if op.worst is not None} if exercised is not None else set()
@@ -136,7 +137,7 @@ def _write(
         found = {} if tested is None else project_test_object(tested)
         if exercised is not None:
             found |= exercise_object(exercised, outcomes)
-        output.write(json.dumps(found, indent=2))
+        output.write(json_text(found, indent=2))
         return
     summary = []
     by_tests: set[int] = set()
@@ -153,7 +154,7 @@ def _write(
         summary.append("No op was exercised: the tests reach every migrated guard.")
     summary.append(outcome_summary(outcomes) if outcomes else "Nothing to verify: no guard was migrated.")
     if not run.quiet:
-        click.echo("\n".join(summary), err=True)
+        echo("\n".join(summary), err=True)
 
 
 def _saved(exercised: ExercisedProject, path: Path) -> list[Path]:

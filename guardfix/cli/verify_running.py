@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..output.plain_echo import echo
 from .command_run import CommandRun, check_with
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None
             "everything that you can."
         )
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            click.echo(f"{notice}\nguardfix verify: can't ask without a terminal; pass --yes to agree", err=True)
+            echo(f"{notice}\nguardfix verify: can't ask without a terminal; pass --yes to agree", err=True)
             sys.exit(2)
-        click.echo("\n".join(wrapped(notice, run.width)), err=True)
+        echo("\n".join(wrapped(notice, run.width)), err=True)
         if not click.confirm("Run them?", default=True, err=True):
             sys.exit(2)
     for project in new:
@@ -71,5 +72,5 @@ def migration_of(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migra
     migration = migrate(fixes_for(check_with(run), choice=choice), embedded=embedded)
     for left in migration.left:
         if left.why is Why.REFUSED:
-            click.echo(f"{left.place.path}: not changed: {left.message}", err=True)
+            echo(f"{left.place.path}: not changed: {left.message}", err=True)
     return migration

@@ -15,6 +15,7 @@ from guardfix.linter.files.funnel_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.project_root import CONFIGURATION_FILES
 
+from ..output.plain_echo import echo
 from .command_failure import Failure
 from .command_run import CommandRun
 
@@ -52,7 +53,7 @@ def watch(run: CommandRun, check: Callable[[], object]) -> None:
             _check_once(check)
             gc.collect()
     except KeyboardInterrupt:
-        click.echo()
+        echo()
 
 
 def _configurations_above(folders: Sequence[str]) -> list[str]:
@@ -86,7 +87,7 @@ def _check_once(check: Callable[[], object]) -> None:
         pass
     took = time.monotonic() - started
     sys.stdout.flush()
-    click.echo(f"[{time.strftime('%H:%M:%S')}] checked in {took:.2f} s; waiting for changes (Ctrl-C ends)", err=True)
+    echo(f"[{time.strftime('%H:%M:%S')}] checked in {took:.2f} s; waiting for changes (Ctrl-C ends)", err=True)
 
 
 def change_filter() -> Callable[[Change, str], bool]:

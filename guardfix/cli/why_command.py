@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..foreign_text import printable
 from ..output.finding_places import ERRORS_PAGE
+from ..output.plain_echo import echo
 from ..output.terminal_layout import displayable, terminal_width, wrapped
-from ..wording import printable
 from .command_failure import Failure
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def error_text(given: Sequence[str]) -> str:
     if sys.stdin is None:
         raise Failure("standard input is closed")
     if sys.stdin.isatty():
-        click.echo("Paste the error, then press Ctrl-D on a line of its own:", err=True)
+        echo("Paste the error, then press Ctrl-D on a line of its own:", err=True)
     return sys.stdin.buffer.read().decode("utf-8", "replace")[-_LARGEST:]
 
 
@@ -92,7 +93,7 @@ def show_answer(text: str, paths: Sequence[str], number: int | None = None, agai
         )
     if number is None:
         for line in answer_lines(answer, terminal_width(), again):
-            click.echo(line)
+            echo(line)
         return
     _apply(answer, number)
 
@@ -187,5 +188,5 @@ def _apply(answer: ErrorAnswer, number: int) -> None:
     except NotWritten as error:
         raise Failure(f"{printable(cure.path)}: {error}") from None
     lines = unified_diff(rewrite, base_of([cure.path]))
-    click.echo(b"".join(lines).decode("utf-8", "replace"), nl=False)
-    click.echo(f"Changed {printable(cure.path)}.")
+    echo(b"".join(lines).decode("utf-8", "replace"), nl=False)
+    echo(f"Changed {printable(cure.path)}.")

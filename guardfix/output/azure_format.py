@@ -10,6 +10,7 @@ import os
 from guardfix.codemods.fixable import FixableReport
 from guardfix.linter.findings import Severity
 
+from ..foreign_text import own
 from .finding_places import one_line
 from .format_registry import Output, OutputFormat
 
@@ -25,7 +26,7 @@ def _write_findings(report: FixableReport, output: Output) -> None:
         kind = "error" if finding.severity is Severity.ERROR else "warning"
         path = one_line(os.path.abspath(finding.path)).translate(_PROPERTIES)
         output.write(
-            f"##vso[task.logissue type={kind};sourcepath={path};linenumber={start.row};"
+            f"{own('##vso[task.logissue ')}type={kind};sourcepath={path};linenumber={start.row};"
             f"columnnumber={start.column};code={finding.code};]{one_line(finding.message).translate(_MESSAGE)}"
         )
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from guardfix.linter.findings import Finding
 
-from ..wording import printable
+from ..foreign_text import printed, readable
 from .terminal_layout import displayable
 
 RULES_PAGE = "https://github.com/guardfix/guardfix/blob/main/docs/rules.md"
@@ -23,7 +23,7 @@ def rule_url(finding: Finding) -> str:
 
 def one_line(text: str) -> str:
     """A name or a message without anything that ends a line or moves the cursor."""
-    return displayable(printable(text))
+    return displayable(text)
 
 
 def place_from(path: str, row: int, here: str) -> str:
@@ -32,8 +32,8 @@ def place_from(path: str, row: int, here: str) -> str:
 
 
 def xml_text(text: str) -> str:
-    """A text that XML 1.0 can hold."""
-    return _not_xml().sub("\N{REPLACEMENT CHARACTER}", text)
+    """A text, of several lines even, that XML 1.0 can hold and that is harmless to whoever prints it."""
+    return _not_xml().sub("\N{REPLACEMENT CHARACTER}", printed(readable(text)))
 
 
 @cache

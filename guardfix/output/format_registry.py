@@ -40,8 +40,8 @@ class Output(Struct, frozen=True):
     """Columns of the terminal; None where no line is broken, as in a file or a pipe."""
 
     def write(self, text: str, *, newline: bool = True) -> None:
-        """Write a text and hand it on at once. Without `color`, escape sequences are taken out of it."""
-        echo(text, file=self.stream, nl=newline, color=self.color)
+        """Write a text and hand it on at once, as `echo` does."""
+        echo(text, file=self.stream, nl=newline)
 
 
 class OutputFormat(Struct, frozen=True):

@@ -44,13 +44,13 @@ def finding_text(finding: FixableFinding, report: FixableReport, output: Output)
     head = " ".join(filter(None, (place, finding.code, mark)))
     told = (place_text(finding, report, output), styled_code(finding, output), styled_mark(finding, output))
     styled = " ".join(filter(None, told))
-    first, *rest = wrapped(finding.message, width, first=cells(head) + 1, indent=TAB)
+    first, *rest = wrapped(one_line(finding.message), width, first=cells(head) + 1, indent=TAB)
     lines = [f"{styled} {first}".rstrip(), *rest]
     margin = " " * len(str(start.row))
     lines += _frame(finding, places, margin, style, width)
     equals = style("=", fg="blue")
     for title, text in _remarks(finding):
-        first, *rest = wrapped(f"{title}{text}", width, first=len(margin) + 4, indent=f" {margin}   ")
+        first, *rest = wrapped(one_line(f"{title}{text}"), width, first=len(margin) + 4, indent=f" {margin}   ")
         if title and first.startswith(title):
             first = style(title, bold=True) + first.removeprefix(title)
         lines += [f" {margin} {equals} {first}", *rest]

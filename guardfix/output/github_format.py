@@ -10,6 +10,7 @@ import os
 from guardfix.codemods.fixable import FixableReport
 from guardfix.linter.findings import Severity
 
+from ..foreign_text import own
 from .finding_places import one_line
 from .format_registry import Output, OutputFormat
 
@@ -25,7 +26,7 @@ def _write_findings(report: FixableReport, output: Output) -> None:
         properties = {"title": f"guardfix ({finding.code})", **place}
         told = ",".join(f"{name}={_property(one_line(str(value)))}" for name, value in properties.items())
         message = f"{one_line(finding.path)}:{start.row}:{start.column}: {finding.code} {one_line(finding.message)}"
-        output.write(f"::{_COMMANDS[finding.severity]} {told}::{_data(message)}")
+        output.write(f"{own(f'::{_COMMANDS[finding.severity]} ')}{told}::{_data(message)}")
 
 
 def _data(text: str) -> str:

@@ -5,7 +5,6 @@ https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -13,9 +12,10 @@ from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.findings import Severity
 
 from ..adoption.fingerprints import fingerprints
-from ..wording import printable
+from ..foreign_text import readable
 from .finding_places import below, repository_top
 from .format_registry import Output, OutputFormat
+from .json_text import json_text
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 
@@ -26,7 +26,7 @@ def _write_findings(report: FixableReport, output: Output) -> None:
     names = [below(finding.path, top) or finding.path for finding in report.findings]
     marks = fingerprints(report, names)
     rows = zip(report.findings, names, marks, strict=True)
-    output.write(json.dumps([_issue(finding, name, mark, report) for finding, name, mark in rows], indent=2))
+    output.write(json_text([_issue(finding, name, mark, report) for finding, name, mark in rows], indent=2))
 
 
 def _issue(finding: FixableFinding, name: str, mark: str, report: FixableReport) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def _issue(finding: FixableFinding, name: str, mark: str, report: FixableReport)
         "severity": _SEVERITIES[finding.severity],
         "fingerprint": mark,
         "location": {
-            "path": printable(name),
+            "path": readable(name),
             "positions": {
                 "begin": {"line": start.row, "column": start.column},
                 "end": {"line": end.row, "column": end.column},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from guardfix.linter.frontends.frontend import frontend_of
 
 from .finding_places import RULES_PAGE, rule_url
 from .format_registry import Output, OutputFormat
+from .json_text import json_text
 from .statistics import write_count_objects
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def _write(objects: list[dict[str, Any]], output: Output) -> None:
     """Write a JSON array; in ASCII, so that no terminal, locale or odd file name can spoil it."""
-    output.write(json.dumps(objects, indent=2))
+    output.write(json_text(objects, indent=2))
 
 
 def _write_findings(report: FixableReport, output: Output) -> None:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from guardfix.codemods.fixable import FixableReport
 
-from ..wording import printable
+from ..foreign_text import printable
 from .finding_places import one_line, rule_url, xml_text
 from .finding_reasons import told_reasons
 from .format_registry import Output, OutputFormat

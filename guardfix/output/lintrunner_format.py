@@ -6,7 +6,6 @@ adapters.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +14,11 @@ from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.findings import Severity
 
-from ..wording import printable
+from ..foreign_text import readable
 from .finding_places import rule_url
 from .finding_reasons import told_reasons
 from .format_registry import Output, OutputFormat
+from .json_text import json_text
 
 _CODE = "GUARDFIX"
 _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "advice"}
@@ -26,17 +26,17 @@ _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.IN
 
 def _write_findings(report: FixableReport, output: Output) -> None:
     for finding in report.findings:
-        output.write(json.dumps(_message(finding, report)))
+        output.write(json_text(_message(finding, report)))
     for rewritten in settle(report).rewrites:
         # lintrunner writes UTF-8: what is encoded otherwise, it would spoil.
         if rewritten.changed and rewritten.source.encoding == "utf-8":
-            output.write(json.dumps(_replacement(rewritten)))
+            output.write(json_text(_replacement(rewritten)))
 
 
 def _message(finding: FixableFinding, report: FixableReport) -> dict[str, Any]:
     start = report.start(finding)
     return {
-        "path": printable(finding.path),
+        "path": readable(finding.path),
         "line": start.row,
         "char": start.column,
         "code": _CODE,
@@ -51,7 +51,7 @@ def _message(finding: FixableFinding, report: FixableReport) -> dict[str, Any]:
 def _description(finding: FixableFinding) -> Iterator[str]:
     yield finding.message
     for reason in told_reasons(finding):
-        yield f"{reason.message} ({printable(reason.path)}:{reason.row})"
+        yield f"{reason.message} ({readable(reason.path)}:{reason.row})"
     if finding.fix is not None:
         yield f"{finding.fix.applicability} fix: {finding.fix.message}"
     if url := rule_url(finding):
@@ -62,7 +62,7 @@ def _replacement(rewritten: Rewrite) -> dict[str, Any]:
     mark = rewritten.source.bom.decode("utf-8")
     count = len(rewritten.applied)
     return {
-        "path": printable(rewritten.source.path),
+        "path": readable(rewritten.source.path),
         "line": None,
         "char": None,
         "code": _CODE,

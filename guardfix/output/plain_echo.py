@@ -1,32 +1,41 @@
-"""Writes text as `click.echo` does, without importing click where that makes no difference."""
+"""The one printer: text goes out through `echo`, bytes that belong to the user through `write_bytes`."""
 
 from __future__ import annotations
 
-import codecs
 import io
-import os
 import sys
 from typing import TextIO
 
+from ..foreign_text import printed
 
-def echo(
-    text: str, *, file: TextIO | None = None, err: bool = False, nl: bool = True, color: bool | None = None
-) -> None:
-    """As `click.echo`: to standard output, a file or standard error, and at once; escape sequences as it has them."""
+
+class PrintingStream(io.TextIOWrapper):
+    """Standard output or error that lets nothing from outside through as it is, whoever writes it."""
+
+    @classmethod
+    def around(cls, stream: io.TextIOWrapper) -> PrintingStream:
+        """The stream in place of another one, which is of no more use then."""
+        encoding, errors, buffered = stream.encoding, stream.errors, stream.line_buffering
+        return cls(stream.detach(), encoding=encoding, errors=errors, line_buffering=buffered)
+
+    def write(self, text: str, /) -> int:
+        super().write(printed(text))
+        return len(text)
+
+
+def echo(text: str = "", *, file: TextIO | None = None, err: bool = False, nl: bool = True) -> None:
+    """Write text to standard output, a file or standard error, at once.
+
+    What doesn't come from guardfix is made harmless; colors and links are kept (`foreign_text.own`).
+    """
     stream = file or (sys.stderr if err else sys.stdout)
-    may_differ = "\x1b" in text and not color
-    if may_differ or os.name == "nt" or not isinstance(stream, io.TextIOWrapper) or _is_ascii(stream.encoding):
-        import click
-
-        click.echo(text, file=file, err=err, nl=nl, color=color)
-        return
-    stream.write(f"{text}\n" if nl else text)
+    whole = f"{text}\n" if nl else text
+    stream.write(whole if isinstance(stream, PrintingStream) else printed(whole))
     stream.flush()
 
 
-def _is_ascii(encoding: str) -> bool:
-    """Whether click writes UTF-8 to a stream of this encoding."""
-    try:
-        return codecs.lookup(encoding).name == "ascii"
-    except LookupError:
-        return True
+def write_bytes(data: bytes) -> None:
+    """Write bytes to standard output as they are: a text that the user gave, or asked to have in a file."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

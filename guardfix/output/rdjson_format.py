@@ -5,7 +5,6 @@ https://github.com/reviewdog/reviewdog/tree/master/proto/rdf
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from guardfix.codemods.fix import Applicability
@@ -13,10 +12,11 @@ from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.facts import Span
 from guardfix.linter.findings import Severity
 
-from ..wording import printable
+from ..foreign_text import readable
 from .finding_places import PROJECT_PAGE, rule_url
 from .finding_reasons import told_reasons
 from .format_registry import Output, OutputFormat
+from .json_text import json_text
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
 
@@ -27,7 +27,7 @@ def _write_findings(report: FixableReport, output: Output) -> None:
         "severity": "WARNING",
         "diagnostics": [_diagnostic(finding, report) for finding in report.findings],
     }
-    output.write(json.dumps(whole, indent=2))
+    output.write(json_text(whole, indent=2))
 
 
 def _diagnostic(finding: FixableFinding, report: FixableReport) -> dict[str, Any]:
@@ -36,14 +36,14 @@ def _diagnostic(finding: FixableFinding, report: FixableReport) -> dict[str, Any
         code["url"] = url
     told: dict[str, Any] = {
         "message": finding.message,
-        "location": {"path": printable(finding.path), "range": _range(finding.path, finding.span, report)},
+        "location": {"path": readable(finding.path), "range": _range(finding.path, finding.span, report)},
         "severity": _SEVERITIES[finding.severity],
         "code": code,
     }
     related = [
         {
             "message": reason.message,
-            "location": {"path": printable(reason.path), "range": {"start": {"line": reason.row}}},
+            "location": {"path": readable(reason.path), "range": {"start": {"line": reason.row}}},
         }
         for reason in told_reasons(finding)
     ]

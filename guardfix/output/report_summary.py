@@ -13,7 +13,8 @@ from guardfix.linter.files.languages import why_not_read
 from guardfix.linter.files.suppressions import unknown_code
 from guardfix.linter.guards import LEGACY
 
-from ..wording import count_of, passed, printable
+from ..foreign_text import printable
+from ..wording import count_of, passed
 from .terminal_layout import TAB, wrapped
 
 _TELLS_UNKNOWN_CODES = "GF002"

@@ -5,7 +5,6 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..adoption.fingerprints import FINGERPRINT, fingerprints
 from ..package_version import VERSION
 from .finding_places import PROJECT_PAGE, below, file_uri, repository_top, rule_url, uri_of
 from .format_registry import Output, OutputFormat
+from .json_text import json_text
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -48,7 +48,7 @@ def _write_findings(report: FixableReport, output: Output) -> None:
             for finding, mark in zip(report.findings, fingerprints(report, names), strict=True)
         ],
     }
-    output.write(json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
+    output.write(json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2))
 
 
 def _rule(finding: FixableFinding, rule: Rule | None) -> dict[str, Any]:

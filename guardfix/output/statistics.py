@@ -8,6 +8,7 @@ from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableReport
 
 from .format_registry import Output, RuleCount
+from .json_text import json_text
 from .terminal_layout import styling
 
 
@@ -48,6 +49,4 @@ def write_count_objects(rows: Sequence[RuleCount], output: Output) -> None:
         }
         for row in rows
     ]
-    import json
-
-    output.write(json.dumps(told, indent=2))
+    output.write(json_text(told, indent=2))

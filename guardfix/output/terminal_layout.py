@@ -6,31 +6,38 @@ import os
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TextIO
+from typing import Any, TextIO
 
 from guardfix.linter.named_tuples import NamedTuple
+
+from ..foreign_text import own, printable
 
 TAB = "    "
 _LONGEST = 500
 _NARROWEST = 30
 _ZERO_WIDTH = frozenset({"Mn", "Me", "Cf"})
-# A control character would move the cursor, or worse.
-_PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
 
 
 def styling(color: bool) -> Callable[..., str]:
-    """click's `style`, or what leaves a text as it is where no colors are wanted."""
+    """As click's `style`, or what leaves a text as it is where no colors are wanted."""
     if not color:
         return lambda text, **_: text
+    return _styled
+
+
+def _styled(text: str, **how: Any) -> str:
     import click
 
-    return partial(click.style)
+    before, after = click.style("\n", **how).split("\n")
+    return f"{own(before)}{text}{own(after)}"
 
 
 def hyperlink(text: str, uri: str) -> str:
-    """A text that leads to an address when it is clicked (OSC 8)."""
-    return f"\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
+    """A text that leads to an address when it is clicked (OSC 8); the text alone where the address is none."""
+    if not (uri.isascii() and uri.isprintable()):
+        return text
+    start, end = own(f"\x1b]8;;{uri}\x1b\\"), own("\x1b]8;;\x1b\\")
+    return f"{start}{text}{end}"
 
 
 _PROGRAMS = frozenset({"Hyper", "iTerm.app", "terminology", "WezTerm", "vscode", "ghostty", "Tabby", "rio", "zed"})
@@ -80,8 +87,8 @@ def _width(character: str) -> int:
 
 
 def displayable(text: str) -> str:
-    """A line of code as it is printed: tabs as blanks, other control characters as pictures of themselves."""
-    return text.replace("\t", TAB).translate(_PICTURES)
+    """A line of code as it is printed: tabs as blanks, what can't be seen as pictures of itself."""
+    return printable(text.replace("\t", TAB))
 
 
 def wrapped(text: str, width: int | None, *, first: int = 0, indent: str = "") -> list[str]:

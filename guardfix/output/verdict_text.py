@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import click
-
 from guardfix.pytorch_messages.message_lookup import message_in
 from guardfix.pytorch_messages.message_table import brief_wording
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 
+from ..foreign_text import printable
 from ..verify.guard_outcomes import GuardReach
 from ..verify.verdicts import Judgement, Verdict
 from ..verify.verifying import Result
+from .terminal_layout import styling
 
 _VERDICT_COLORS = {
     Verdict.SAME: "green",
@@ -31,10 +31,10 @@ _SHOWN = 3
 def verdict_lines(result: Result, *, color: bool) -> Iterator[str]:
     """The lines of one result: the program with its verdict, and what led to it."""
     verdict = result.judgement.verdict
-    name = result.name + (f" against {result.against}" if result.against else "")
-    yield f"{name}: {click.style(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True) if color else verdict}"
+    name = printable(result.name + (f" against {result.against}" if result.against else ""))
+    yield f"{name}: {styling(color)(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True)}"
     for line in result_reasons(result):
-        yield f"  {line}"
+        yield f"  {printable(line)}"
 
 
 def result_reasons(result: Result) -> list[str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from guardfix.module_command import module_command
+from guardfix.output.finding_places import repository_top
 
 _SECONDS = 600.0
 """What a report of a large tree may take."""
@@ -30,6 +33,9 @@ class LiveReport:
         self.roots = [os.path.realpath(path) for path in paths]
         self.matters = matters
         self._page: bytes | None = None
+        self._sources: frozenset[str] = frozenset()
+        """The real paths of the files that the page links to: no other file below the folders is shown."""
+        self._link = arguments[arguments.index("--link") + 1].partition("{path}")[0] if "--link" in arguments else ""
         self._turn = asyncio.Lock()
         self._changed = asyncio.Condition()
         self.version = 0
@@ -42,6 +48,7 @@ class LiveReport:
                 page = await self._make()
                 if version == self.version:
                     self._page = page
+                    self._sources = _sources_in(page, self._link)
         return self._page
 
     async def _make(self) -> bytes:
@@ -79,8 +86,21 @@ class LiveReport:
                 seen = self.version
             yield seen
 
-    def source(self, name: str) -> str | None:
-        """The real path of a file that the report is about; None for any other file."""
+    async def source(self, name: str) -> str | None:
+        """The real path of a file that the report is about; None for any other file. Raises `ReportFailed`."""
+        if "\0" in name:
+            return None
+        await self.page()
         path = os.path.realpath(name)
-        inside = any(path == root or path.startswith(os.path.join(root, "")) for root in self.roots)
-        return path if inside and os.path.isfile(path) else None
+        return path if path in self._sources else None
+
+
+def _sources_in(page: bytes, link: str) -> frozenset[str]:
+    """The real paths of the files to which a page links below an address."""
+    top = repository_top() or os.curdir
+    if not link:
+        return frozenset()
+    names = re.findall(re.escape(link.encode()) + rb"([^\"#\\]+)#L\d", page)
+    return frozenset(
+        os.path.realpath(os.path.join(top, unquote(name.decode(), errors="surrogateescape"))) for name in names
+    )

@@ -107,13 +107,18 @@ def playground_app(secret: str, port: int, live: LiveReport | None = None, secon
 
     async def source(request: Request) -> Response:
         name = request.path_params["path"]
-        path = live and live.source(os.path.join(repository_top() or os.curdir, name))
+        if "\0" in name:
+            return PlainTextResponse("no file has such a name\n", 400)
+        try:
+            path = live and await live.source(os.path.join(repository_top() or os.curdir, name))
+        except ReportFailed as error:
+            return PlainTextResponse(f"guardfix report: {error}\n", 500)
         if not path or os.path.getsize(path) > _MOST_SOURCE:
             return PlainTextResponse("no such file in the report\n", 404)
         text = DISK.read_or_none(path)
         if text is None:
             return PlainTextResponse("this file can't be read as text\n", 404)
-        lines = highlighted(text.text.decode("utf-8", "replace").splitlines(), path)
+        lines = highlighted([text.line(row) for row in range(1, len(text.line_starts) + 1)], path)
         content = {"name": name, "lines": lines, "version": VERSION}
         return HTMLResponse(rendered("source_page.html", _STYLES, ("page_theme.js",), content))
 
@@ -164,7 +169,7 @@ def _from_json(body: bytes) -> Question:
     try:
         sent = json.loads(body)
         question = Question(sent["text"], sent.get("language", ""), sent.get("unsafe", False) is True)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BadQuestion(400, "the question is an object with `text`, `language` and `unsafe`") from None
     return _sound(question)
 

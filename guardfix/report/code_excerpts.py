@@ -11,6 +11,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import CppLexer, PythonLexer
 from pygments.token import Comment, Keyword, Literal, Name, Number, String, _TokenType
 
+from guardfix.foreign_text import same_length
 from guardfix.linter.files.sources import Source
 
 BEFORE, BEHIND = 2, 4
@@ -58,6 +59,7 @@ def excerpt(source: Source, first: int, last: int, column: int = 1) -> Excerpt:
 
 def highlighted(lines: list[str], path: str) -> list[HighlightedLine]:
     """The lines of a piece of code in the language that the file's name says."""
+    lines = list(map(same_length, lines))
     found: list[list[tuple[int, str]]] = [[]]
     for kind, text in _lexer(path.endswith((".py", ".pyi"))).get_tokens("\n".join(lines) + "\n"):
         letter = next((letter for token, letter in _KINDS if kind in token), "")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from guardfix.codemods.apply.rewriting import apply_edits
 from guardfix.codemods.fix import Edit
+from guardfix.foreign_text import same_length
 from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
 
@@ -62,7 +63,8 @@ def _places(source: Source, edits: list[Edit]) -> Iterator[tuple[int, int, list[
 
 
 def _lines(text: bytes) -> list[str]:
-    return text.decode("utf-8", "replace").splitlines()
+    lines = text.decode("utf-8", "replace").removesuffix("\n").split("\n") if text else []
+    return [same_length(line.rstrip("\r")) for line in lines]
 
 
 def _rows(before: list[str], after: list[str], row_before: int, row_after: int) -> Iterator[ColumnRow]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -13,6 +12,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+
+from guardfix.foreign_text import printed_page
+from guardfix.output.json_text import json_text
 
 from .report_content import FIX_KINDS, PICKED_PURPOSES, ReportContent
 
@@ -38,12 +40,12 @@ def rendered(
     if connects:
         policy += f"; connect-src {connects}; form-action {connects}"
     parts = {"script": Markup(script), "style": Markup(style), "data": None if data is None else _for_script(data)}
-    return _environment().get_template(template).render(content=content, policy=policy, **parts)
+    return printed_page(_environment().get_template(template).render(content=content, policy=policy, **parts))
 
 
 def fragment(template: str, **values: Any) -> str:
     """A part of a page, for a page that is there already."""
-    return _environment().get_template(template).render(values)
+    return printed_page(_environment().get_template(template).render(values))
 
 
 @cache
@@ -92,5 +94,5 @@ def _digest(text: str) -> str:
 
 def _for_script(value: Any) -> Markup:
     """JSON that can stand in a script element: nothing in it ends the element, or begins a comment."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+    text = json_text(value, compact=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from guardfix.codemods.fix import Applicability, Fix
 from guardfix.codemods.fixable import FixableFinding, FixableReport
+from guardfix.foreign_text import printable
 from guardfix.linter.facts.intents import Purpose
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Context, Decision, Evidence, Finding, StepTaken
 from guardfix.output.finding_places import below, rule_url
 from guardfix.output.finding_reasons import shown_steps
-from guardfix.wording import printable
 
 from .code_excerpts import BEFORE, BEHIND, excerpt
 from .fix_columns import columns

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from guardfix.foreign_text import printable
 from guardfix.output.verdict_text import result_reasons
 from guardfix.verify.aligned_traces import AlignedStep, StepAgreement, aligned
 from guardfix.verify.guard_outcomes import GuardReach
 from guardfix.verify.traces import TracedEvent, tensor_in_words
 from guardfix.verify.verifying import Result
-from guardfix.wording import printable
 
 from .autograd_drawing import AutogradGraph, autograd_graph, drawing
 

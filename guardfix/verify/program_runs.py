@@ -17,7 +17,7 @@ from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
-from guardfix.runtime_shim.recording.containment import ASPECTS, FILES, NETWORK, PROCESSES
+from guardfix.runtime_shim.recording.containment import ASPECTS, not_contained
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.made_up_files import made_up_in
 from guardfix.runtime_shim.recording.run_specification import Specification, read_events
@@ -111,17 +111,10 @@ def about_made_up_files(runs: Iterable[ProgramRun]) -> str:
     return f"missing files were generated: {', '.join(shown)}" if shown else ""
 
 
-_FREE_TO = {
-    NETWORK: "use the network",
-    FILES: "write to files outside of their copies",
-    PROCESSES: "leave processes behind that left their process group",
-}
-
-
 def free_to(runs: Iterable[ProgramRun]) -> list[str]:
     """What some of the runs were not kept from, in words."""
-    missing = {aspect for run in runs if run.contained is not None for aspect in set(ASPECTS) - run.contained}
-    return [words for aspect, words in _FREE_TO.items() if aspect in missing]
+    known = [run.contained for run in runs if run.contained is not None]
+    return not_contained(frozenset(ASPECTS).intersection(*known))
 
 
 class Process:
@@ -263,13 +256,34 @@ _ENVIRONMENT = {
 
 
 def environment(preloaded: Path | None = None) -> dict[str, str]:
-    """The environment of the programs: ours, with what makes runs alike, and a library that is preloaded.
+    """The environment of the programs: of ours what is passed, what makes runs alike, and a library that is preloaded.
 
     Their HOME is another one; the caches, and the packages that a user has installed, stay where they are.
     """
     places = {"GUARDFIX_CACHE_DIR": str(cache_folder().parent), "PYTHONUSERBASE": site.getuserbase()}
     libraries = " ".join(filter(None, (str(preloaded or ""), os.environ.get("LD_PRELOAD"))))
-    return {**os.environ, **_ENVIRONMENT, **places, **({"LD_PRELOAD": libraries} if libraries else {})}
+    own = {name: value for name, value in os.environ.items() if is_passed(name)}
+    return {**own, **_ENVIRONMENT, **places, **({"LD_PRELOAD": libraries} if libraries else {})}
+
+
+_PASSED = re.compile(
+    # Where things are, and in which language; what Python, compilers, linkers and builds read; numbers of threads.
+    r"PATH|LANG|LANGUAGE|LC_\w+|TZ|TERM|COLUMNS|LINES|USER|LOGNAME|SHELL|PWD|LD_LIBRARY_PATH|VIRTUAL_ENV|CONDA_PREFIX"
+    r"|PYTHON[A-Z]+|C[CX]{1,2}|C(?:PP|XX)?FLAGS|LDFLAGS|LDSHARED|AR|CPATH|C(?:PLUS)?_INCLUDE_PATH|LIBRARY_PATH"
+    r"|CMAKE_\w*PATH|PKG_CONFIG_PATH|MAX_JOBS|CUDA_(?:HOME|PATH)|(?:OMP|MKL|OPENBLAS|NUMEXPR)_\w+|GUARDFIX_\w+|COVERAGE_\w+"
+)
+"""No name that fits this is one under which people keep a token."""
+_passed_too: set[str] = set()
+
+
+def is_passed(name: str) -> bool:
+    """Whether programs get a variable of ours."""
+    return name in _passed_too or _PASSED.fullmatch(name) is not None
+
+
+def pass_variables(names: Iterable[str]) -> None:
+    """Programs get these variables too, from here on (`--env`)."""
+    _passed_too.update(names)
 
 
 # What the C++ old guard prints once, wherever it stands: the migrated program does not use it any more.

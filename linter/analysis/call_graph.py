@@ -11,7 +11,7 @@ then half of them have to do a thing for the call to do it. Where it is not, all
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..facts import Call, Facts, Function, Span
 from ..facts.expressions import (
@@ -32,6 +32,7 @@ from ..facts.expressions import (
     simple_name,
 )
 from ..facts.index import declarations_of, index_of
+from ..facts.model import MOST_AROUND, function_depths
 from ..facts.spans import Sorted
 from ..named_tuples import NamedTuple
 from .call_names import MOST_METHODS, CallNames, FunctionNode
@@ -112,7 +113,7 @@ class CallGraph:
         groups = list(self._called_in[node].within(span))
         self._follow(node, groups)
         found: dict[Deed, Reached] = {}
-        for call in index_of(facts).calls.within(span):
+        for call in _near(facts, index_of(facts).calls.within(span), function):
             if model := self._model_called(facts, call):
                 act = Act(facts, call.span.start, call.callee)
                 found[Deed.RUN] = Reached(Deed.RUN, call.callee, call.span.start, act, *model)
@@ -243,7 +244,7 @@ class CallGraph:
         chain = facts.enclosing(function)
         outline = outline_of(facts, span, chain[-1].span if chain else span)
         body = FunctionBody(dict(outline.acts))
-        for call in outline.calls:
+        for call in _near(facts, outline.calls, function):
             self._add(body, self._called(facts, call), call.callee, call.span)
             if Deed.RUN not in body.acts and (model := self._model_called(facts, call)):
                 body.acts[Deed.RUN] = Act(facts, call.span.start, call.callee, model[1])
@@ -437,6 +438,13 @@ class CallGraph:
             and 0 < len(survey.defining_class(name)) <= MOST_NAMESAKES
         ):
             self.wanted.add(name)
+
+
+def _near(facts: Facts, calls: Iterable[Call], function: int | None) -> Iterator[Call]:
+    """The calls without those in functions that are nested deeper in this one than anything is looked at."""
+    depths = function_depths(facts)
+    deepest = MOST_AROUND + (depths[function] if function is not None else 0)
+    return (call for call in calls if call.function is None or depths[call.function] <= deepest)
 
 
 def _owner(chain: tuple[Function, ...]) -> str:

@@ -74,7 +74,7 @@ _PYTHON_METHODS = frozenset({"__call__", "forward", "predict", "infer", "inferen
 _OF_A_RESULT = frozenset({"toTensor", "toTuple", "toTupleRef", "toTensorVector", "toTensorList", "toGenericDict"})
 """What a value that a TorchScript module gives is asked for."""
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
-_MODEL = lazy_regex(r"(?:^|_)_?(?:\w*[mM]odule|\w*[mM]odel|\w*[nN]et(?:work)?|predictor|_impl|encoder|decoder)_?$")
+_MODEL = lazy_regex(r"(?:[mM]odule|[mM]odel|[nN]et(?:work)?|(?:^|_)(?:predictor|_?_impl|encoder|decoder))_?$")
 _MAKES_A_MODEL = lazy_regex(
     r"^(?:[A-Z]|(?:get|make|load|build|create|init|set|reset|save|store|read|write|open|close|free|delete|destroy|new|find"
     r"|register|define|parse|import|export|convert|compile|prepare|setup|copy|clone|test|check|is|has|use|update|populate|fill"

@@ -12,6 +12,7 @@ from ..facts import Facts
 from ..facts.intents import PURPOSES, Purpose
 from ..files.discovery import path_matcher
 from ..files.workspace import DISK, Workspace
+from ..lazy_regex import lazy_regex
 
 
 class ConfiguredIntent(Struct, frozen=True):
@@ -62,8 +63,12 @@ class IntentPatterns(Struct, frozen=True, dict=True):
         text = b"" if source is None else source.text
         lines = (0,) if source is None else source.line_starts
         where = Facts(_shown(self.configuration) or "the options", "toml", line_starts=lines)
+        places = _places(text)
         return [
-            (path_matcher(folder, [pattern]), ConfiguredIntent(pattern, purpose, where, max(0, _place(pattern, text))))
+            (
+                path_matcher(folder, [pattern]),
+                ConfiguredIntent(pattern, purpose, where, places.get(pattern.encode(), 0)),
+            )
             for pattern, purpose in self.patterns
         ]
 
@@ -71,9 +76,15 @@ class IntentPatterns(Struct, frozen=True, dict=True):
 NO_PATTERNS = IntentPatterns()
 
 
-def _place(pattern: str, text: bytes) -> int:
-    """Where the pattern stands in the configuration; TOML's parser keeps no places."""
-    return max(text.find(quote + pattern.encode() + quote) for quote in (b'"', b"'"))
+def _places(text: bytes) -> dict[bytes, int]:
+    """Where each quoted text of a configuration stands first; TOML's parser keeps no places."""
+    found: dict[bytes, int] = {}
+    for match in _QUOTED.finditer(text):
+        found.setdefault(match["double"] if match["single"] is None else match["single"], match.start())
+    return found
+
+
+_QUOTED = lazy_regex(rb"\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'")
 
 
 def _shown(path: str) -> str:

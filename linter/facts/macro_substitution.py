@@ -8,7 +8,7 @@ from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
 
 _TOKEN = lazy_regex(rb'"(?:\\.|[^"\\\n])*"|(?<!#)#(?!#)\s*(?P<text>\w+)|(?P<word>\w+)')
-_PASTE = lazy_regex(rb"\s*##\s*")
+_PASTE = lazy_regex(rb"(?:(?<!\s)\s+)?##\s*")
 
 
 class Definition(NamedTuple):

@@ -335,6 +335,17 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
 
 
 @lru_cache(maxsize=64)
+def function_depths(facts: Facts) -> list[int]:
+    """How many functions are around each function."""
+    found = [0] * len(facts.functions)
+    for number in sorted(range(len(found)), key=lambda number: facts.functions[number].span.start):
+        parent = facts.functions[number].parent
+        if parent is not None:
+            found[number] = found[parent] + 1
+    return found
+
+
+@lru_cache(maxsize=64)
 def _outermost_functions(facts: Facts) -> list[int]:
     """For each function, the index of the outermost one around it."""
     found = list(range(len(facts.functions)))

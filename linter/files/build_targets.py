@@ -23,7 +23,7 @@ _STARLARK = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
 _SETUP = "setup.py"
 _ROOTS = (_SETUP, "pyproject.toml", "WORKSPACE", "MODULE.bazel", ".buckconfig", "Package.swift")
 """What stands in the folder of a whole library; of CMake's files, those with `project(…)`."""
-_COMMAND = lazy_regex(r"(?P<name>[A-Za-z_]\w*)[ \t]*\((?P<given>[^()]*(?:\([^()]*\)[^()]*)*)\)")
+_COMMAND = lazy_regex(r"(?<!\w)(?P<name>[A-Za-z_]\w*)[ \t]*\((?P<given>[^()]*(?:\([^()]*\)[^()]*)*)\)")
 _ARGUMENT = lazy_regex(r'"[^"]*"|[^\s;"]+')
 _VARIABLE = lazy_regex(r"\$\{(\w+)\}")
 _COMMENT = lazy_regex(r"#[^\n]*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec import Struct, field
 
@@ -123,8 +123,12 @@ def path_matcher(folder: str, patterns: Sequence[str]) -> Callable[[str, bool], 
 
     Raises `BadPattern`.
     """
-    if not patterns:
-        return lambda path, is_folder: False
+    return _path_matcher(folder, tuple(patterns)) if patterns else lambda path, is_folder: False
+
+
+@lru_cache(maxsize=1024)
+def _path_matcher(folder: str, patterns: tuple[str, ...]) -> Callable[[str, bool], bool]:
+    """A run asks for the same patterns again: in each folder with a configuration, and in each pass of fixes."""
     for pattern in patterns:
         if not is_pattern(pattern):
             raise BadPattern(pattern)

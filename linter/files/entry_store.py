@@ -147,6 +147,8 @@ class EntryStore:
         except sqlite3.Error:
             return
         try:
+            with suppress(OSError):
+                os.chmod(self.path, 0o600)
             # After a crash of the whole system some entries may be damaged, which their checksums tell.
             database.execute("PRAGMA synchronous = OFF")
             use(database)

@@ -11,7 +11,7 @@ CONFIGURATION_FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
 SECTION = b"[tool.guardfix"
 """What a pyproject.toml holds that configures guardfix."""
 _OTHER_SPELLING = lazy_regex(
-    rb"""(?m)^[ \t]*\[?[ \t]*(?:["']?tool["']?[ \t]*(?:\.|=[ \t]*\{)[ \t]*)?["']?guardfix["']?[ \t]*[\].=]"""
+    rb"""(?m)^[ \t]*(?:\[[ \t]*)?(?:["']?tool["']?[ \t]*(?:\.|=[ \t]*\{)[ \t]*)?["']?guardfix["']?[ \t]*[\].=]"""
 )
 """What may be the same table: `guardfix = {...}` in `[tool]`, `tool.guardfix.select = [...]`, `[ tool . guardfix ]`."""
 

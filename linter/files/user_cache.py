@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 VARIABLE = "GUARDFIX_CACHE_DIR"
 """The environment variable that names another folder."""
@@ -23,6 +24,29 @@ def user_cache_folder() -> str:
 def facts_folder() -> str:
     """Where facts about files are kept."""
     return os.path.join(user_cache_folder(), "facts")
+
+
+def writable_by_others(path: str) -> bool:
+    """Whether another user can put something into a folder of the cache: what is found there is then not ours.
+
+    A folder that isn't there yet is asked about by those above it; in one like /tmp, nobody can replace what is ours.
+    """
+    if os.name == "nt" or not hasattr(os, "geteuid"):
+        return False
+    ours, place, innermost = (0, os.geteuid()), os.path.realpath(path), True
+    while True:
+        try:
+            found = os.stat(place)
+        except OSError:
+            found = None
+        if found is not None:
+            shared = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid not in ours)
+            if found.st_uid not in ours or (shared and (innermost or not found.st_mode & stat.S_ISVTX)):
+                return True
+        innermost = False
+        if place == os.path.dirname(place):
+            return False
+        place = os.path.dirname(place)
 
 
 def made_folder(path: str) -> str:

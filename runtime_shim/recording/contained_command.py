@@ -1,6 +1,6 @@
 """Runs a command contained: `python -P -m … FOLDERS COMMAND…`, FOLDERS being those that it may write to, as JSON.
 
-The first of the folders becomes its `/tmp`.
+The first of the folders becomes its `/tmp`. With `--tell` in front, what the system can't contain is told first.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ import resource
 import sys
 from pathlib import Path
 
-from .containment import PROCESSES, contain
+from .containment import PROCESSES, contain, not_contained
 from .program_execution import FILE_LIMIT, OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit
 
 
-def run_contained(folders: list[Path], command: list[str]) -> int:
+def run_contained(folders: list[Path], command: list[str], *, tell: bool = False) -> int:
     """Becomes the command; returns only if there is no such command."""
-    aspects = contain(folders, folders[0], needed=[Path.cwd()])
+    # A file that is named can lie elsewhere in /tmp.
+    named = [Path(word).absolute().parent for word in command if os.path.isfile(word)]
+    aspects = contain(folders, folders[0], needed=[Path.cwd(), *named])
+    for words in not_contained(aspects) if tell else ():
+        print(f"note: not contained on this system: the program can {words}", file=sys.stderr, flush=True)
     lower_limit(resource.RLIMIT_FSIZE, FILE_LIMIT)
     lower_limit(resource.RLIMIT_NOFILE, OPEN_FILES_LIMIT)
     lower_limit(resource.RLIMIT_CORE, 0)
@@ -31,4 +35,6 @@ def run_contained(folders: list[Path], command: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_contained([Path(folder) for folder in json.loads(sys.argv[1])], sys.argv[2:]))
+    told = sys.argv[1] == "--tell"
+    given, *rest = sys.argv[1 + told :]
+    sys.exit(run_contained([Path(folder) for folder in json.loads(given)], rest, tell=told))

@@ -1,8 +1,9 @@
 """What keeps a program that is run to itself.
 
-On Linux, without being root: namespaces of its own, so that it has no network, a private /tmp, and nothing that it
-starts outlives it; and Landlock, so that it writes nowhere but in its own folders. What the system can't do is reported
-and left out. Reading is not restricted.
+On Linux, without being root: namespaces of its own, in which there is no network, everything but its own folders is
+read-only, /tmp, /dev/shm, /run and /proc are its own, and nothing that it starts outlives it; Landlock, which keeps it
+from writing where there are no namespaces; and a filter of system calls (`system_filter`). What the system can't do is
+reported and left out. Reading other files is not restricted.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import platform
 import resource
 import signal
 import socket
+import stat
 import struct
 import sys
 import time
@@ -21,14 +24,47 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
+from .system_filter import refuse_calls
+
 NETWORK = "network"
 PROCESSES = "processes"
 FILES = "files"
-ASPECTS = (NETWORK, PROCESSES, FILES)
+METADATA = "metadata"
+TEMPORARY = "temporary"
+SOCKETS = "sockets"
+ASPECTS = (NETWORK, PROCESSES, FILES, METADATA, TEMPORARY, SOCKETS)
 """What can be contained."""
 
-_NEWNS, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
-_MS_BIND, _MS_REC, _MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
+_FREE_TO = {
+    NETWORK: "use the network",
+    FILES: "write to files outside of their copies",
+    METADATA: "change modes, owners, times and attributes of files outside of their copies",
+    TEMPORARY: "see and use the system's /tmp and /dev/shm",
+    SOCKETS: "use the sockets of services, such as docker and the ssh agent",
+    PROCESSES: "see other processes, start any number of them, and leave some behind",
+}
+
+
+def not_contained(aspects: Iterable[str]) -> list[str]:
+    """What a program is free to do where only these aspects are contained, in words."""
+    contained = set(aspects)
+    return [words for aspect, words in _FREE_TO.items() if aspect not in contained]
+
+
+_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
+    0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
+)  # fmt: skip
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 1 << 1, 1 << 2, 1 << 3, 1 << 12, 1 << 14, 1 << 18
+_MOUNT_SETATTR, _AT_RECURSIVE, _READ_ONLY = 442, 0x8000, 1
+_HIDDEN = ("/run", "/var/run")
+"""Where services have their sockets."""
+_SHARED = "/dev/shm"
+_SEARCHED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONUSERBASE", "GUARDFIX_CACHE_DIR")
+"""Variables that name what a program needs."""
+_SIZE = b"size=1g,mode=1777"
+_MOST_PIDS = 1024
+_PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _CAPSET = 24, 47, {"x86_64": 126, "aarch64": 91}
+_LAST_CAPABILITY = 63
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _RULE_PATH_BENEATH = 1
@@ -43,8 +79,9 @@ def contain(
 ) -> frozenset[str]:
     """Contains this process, and what it starts, from here on; returns which of `ASPECTS` are contained.
 
-    It may write below `folders` alone. `temporary` becomes /tmp, unless something `needed` lies there. The process goes
-    on as a child of the one that called, which ends as the child does, and lets go of the descriptors that are `held`.
+    It may write below `folders` alone. `temporary` becomes /tmp, where only what is `needed` is left of the old one.
+    The process goes on as a child of the one that called, which ends as the child does, and lets go of the descriptors
+    that are `held`.
     """
     if sys.platform != "linux":
         return frozenset()
@@ -56,10 +93,17 @@ def contain(
         _end_with_parent()  # a change of credentials forgets it
         with contextlib.suppress(OSError):
             _raise_loopback()
-        _hide_tmp(temporary, needed)
+        if _make_private(temporary, needed):
+            found.add(TEMPORARY)
         _become_child(held)
+        _own_processes()
+        if _make_read_only([*folders, temporary]):
+            found |= {FILES, METADATA}
+        _give_up_capabilities()
     if _restrict_writing([*folders, temporary]):
         found.add(FILES)
+    if refuse_calls():
+        found.add(SOCKETS)
     return frozenset(found)
 
 
@@ -70,7 +114,7 @@ def _libc() -> ctypes.CDLL:
 def _enter_namespaces() -> bool:
     user, group = os.getuid(), os.getgid()
     _await_threads()
-    if _libc().unshare(_NEWUSER | _NEWNET | _NEWNS | _NEWPID) != 0:
+    if _libc().unshare(_NEWUSER | _NEWNET | _NEWNS | _NEWPID | _NEWIPC | _NEWUTS) != 0:
         return False
     try:
         with contextlib.suppress(OSError):
@@ -102,14 +146,108 @@ def _raise_loopback() -> None:
         fcntl.ioctl(one, set_flags, struct.pack("16sH14x", b"lo", flags | up))
 
 
-def _hide_tmp(temporary: Path, needed: Iterable[Path]) -> None:
-    place = Path("/tmp").resolve()
-    programs = map(Path, (sys.prefix, sys.base_prefix, __file__, os.getcwd()))
-    if any(path.resolve().is_relative_to(place) for path in (*needed, *programs)):
-        return
+def _mount(source: bytes | None, place: str, kind: bytes | None, flags: int, data: bytes | None = None) -> bool:
+    return bool(_libc().mount(source, os.fsencode(place), kind, flags, data) == 0)
+
+
+def _make_private(temporary: Path, needed: Iterable[Path]) -> bool:
+    """Gives the process its own /tmp, /dev/shm and /run; whether it has the first two."""
+    if not _mount(None, "/", None, _MS_REC | _MS_PRIVATE):
+        return False
+    here = os.getcwd()
+    searched = (os.environ.get(name, "").replace(" ", os.pathsep).split(os.pathsep) for name in _SEARCHED)
+    programs = (sys.prefix, sys.base_prefix, __file__, here, *sys.path, *(path for paths in searched for path in paths))
+    kept = _outermost(path.resolve() for path in (*needed, *map(Path, filter(os.path.isabs, programs))))
+    done = _replace_folder("/tmp", kept, temporary)
+    done = _replace_folder(_SHARED, kept, None) and done
+    for place in _HIDDEN:
+        if os.path.isdir(place) and not os.path.islink(place):
+            _replace_folder(place, kept, None)
+    with contextlib.suppress(OSError):
+        os.chdir(here)  # the old one is below what was mounted
+    return done
+
+
+def _outermost(paths: Iterable[Path]) -> list[Path]:
+    """Of paths that lie in one another, the outermost."""
+    found: list[Path] = []
+    for path in sorted({path for path in paths if path.exists()}, key=lambda path: len(path.parts)):
+        if not any(path.is_relative_to(other) for other in found):
+            found.append(path)
+    return found
+
+
+def _replace_folder(name: str, kept: Iterable[Path], by: Path | None) -> bool:
+    """Puts another folder, or an empty one in memory, in the place of one; what is kept is found there as before."""
+    if not os.path.isdir(name):
+        return True
+    place = Path(name).resolve()
+    inside = [path for path in kept if path.is_relative_to(place) and path != place]
+    if any(path == place for path in kept):
+        return False  # all of it is needed
+    opened = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in inside]
+    own = os.open(by, os.O_PATH | os.O_CLOEXEC) if by is not None else -1
+    try:
+        if by is not None:
+            done = _mount(os.fsencode(f"/proc/self/fd/{own}"), str(place), None, _MS_BIND)
+        else:
+            done = _mount(b"tmpfs", str(place), b"tmpfs", _MS_NOSUID | _MS_NODEV, _SIZE)
+        if not done:
+            return False
+        for path, descriptor in opened:
+            is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+            (path if is_folder else path.parent).mkdir(parents=True, exist_ok=True)
+            if not is_folder:
+                path.touch()
+            if not _mount(os.fsencode(f"/proc/self/fd/{descriptor}"), str(path), None, _MS_BIND | _MS_REC):
+                return False
+        return True
+    finally:
+        for _, descriptor in opened:
+            os.close(descriptor)
+        if own >= 0:
+            os.close(own)
+
+
+def _own_processes() -> None:
+    """Lets the process see those of its namespace alone, and only so many of them."""
+    if _mount(b"proc", "/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC):
+        with contextlib.suppress(OSError):
+            Path("/proc/sys/kernel/pid_max").write_text(str(_MOST_PIDS))  # root has no limit otherwise
+
+
+def _make_read_only(folders: Iterable[Path]) -> bool:
+    """Makes all that is mounted read-only, except for some folders: no mode, owner, time or attribute changes then."""
     libc = _libc()
-    libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
-    libc.mount(os.fsencode(temporary), os.fsencode(place), None, _MS_BIND, None)
+    places = [os.fsencode(folder.resolve()) for folder in folders if folder.is_dir()]
+    here = os.getcwd()
+    for place in places:
+        if not _mount(place, os.fsdecode(place), None, _MS_BIND | _MS_REC):
+            return False
+    writable = [*places, *filter(os.path.isdir, (b"/tmp", os.fsencode(_SHARED)))]
+
+    def changed(place: bytes, set_: int, clear: int, flags: int) -> bool:
+        attributes = struct.pack("=QQQQ", set_, clear, 0, 0)
+        given = ctypes.c_size_t(len(attributes))
+        return bool(libc.syscall(_MOUNT_SETATTR, -100, place, flags, attributes, given) == 0)
+
+    if not changed(b"/", _READ_ONLY, 0, _AT_RECURSIVE):
+        return False
+    done = len(writable) == sum(changed(place, 0, _READ_ONLY, 0) for place in writable)
+    with contextlib.suppress(OSError):
+        os.chdir(here)  # into the mount that can be written
+    return done
+
+
+def _give_up_capabilities() -> None:
+    """Gives up what the namespaces gave: who may mount could undo what was mounted, also as root after an `exec`."""
+    libc = _libc()
+    libc.prctl(_PR_CAP_AMBIENT, 4, 0, 0, 0)
+    for capability in range(_LAST_CAPABILITY + 1):
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    number = _CAPSET.get(platform.machine())
+    if number is not None:
+        libc.syscall(number, struct.pack("=Ii", 0x20080522, 0), bytes(24))
 
 
 def _become_child(held: Iterable[int]) -> None:

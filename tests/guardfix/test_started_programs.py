@@ -76,6 +76,9 @@ STARTED = {
     "guardfix/playground/checking_process.py": ["asyncio.create_subprocess_exec: *module_command(__package__)"],
     "guardfix/playground/live_report.py": ["asyncio.create_subprocess_exec: *module_command('guardfix')"],
     "guardfix/server/program_verification.py": ["asyncio.create_subprocess_exec: *module_command('guardfix')"],
+    "guardfix/verify/contained_run.py": [
+        "subprocess.Popen: [*module_command(_CONTAINED), '--tell', folders, *module_command('guardfix'), 'run', *words]"
+    ],
     "guardfix/verify/library_server.py": [
         "subprocess.Popen: [*module_command(_SERVER), str(folder / 'serving.json'), str(commands), str(answers)]"
     ],

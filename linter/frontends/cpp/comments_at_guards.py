@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ...facts import Comment, GuardUse, Span
 from ...lazy_regex import lazy_regex
 
-_MARKS = lazy_regex(r"^[ \t]*(?:///?<?!?|/\*+!?|\*+/|\*(?!/))|\*+/[ \t]*$", re.MULTILINE)
+_MARKS = lazy_regex(r"^[ \t]*(?:///?<?!?|/\*+!?|\*+/|\*(?!/))|(?<!\*)\*+/[ \t]*$", re.MULTILINE)
 _LINES = 30
 """A comment above that is longer is about more than the guard."""
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from .node_parents import NodeParents
+
 _LOOPS = frozenset({"for_statement", "while_statement", "for_range_loop", "do_statement"})
 _CHOICES = frozenset({"if_statement", "else_clause", "switch_statement", "case_statement", "catch_clause"})
 _LISTS = frozenset({"compound_statement", "case_statement"})
@@ -22,7 +24,7 @@ _HIGHEST = 32
 _FUNCTIONS = frozenset({"function_definition", "lambda_expression"})
 
 
-def runs_after(block: Node) -> list[tuple[int, int]]:
+def runs_after(parents: NodeParents, block: Node) -> list[tuple[int, int]]:
     """(where it begins, where it ends) of what runs in the same function after `block`, when that is run to its end.
 
     Not among it are the other branches of what is around the block, what stands behind a jump, and, if the block
@@ -35,21 +37,21 @@ def runs_after(block: Node) -> list[tuple[int, int]]:
         if current.type in _FUNCTIONS:
             break
         if jump is not None:
-            target = _target(jump)
+            target = _target(parents, jump)
             if target is None:
                 return found
             current, in_branch, jump = target, True, None
-        parent = current.parent
+        parent = parents.of(current)
         if parent is None:
             return found
         if parent.type in _LISTS and current.type != "case_statement":
             if in_branch:
-                jump, goes_on = _unconditional(current, found)
+                jump, goes_on = _unconditional(parents, current, found)
                 if not goes_on:
                     return found
             else:
                 # One span, without a look at each statement: a block may hold many guards.
-                following, last = current.next_named_sibling, _last_statement(parent)
+                following, last = next(parents.behind(current), None), _last_statement(parent)
                 if following is not None and last is not None and last.start_byte >= following.start_byte:
                     found.append((following.start_byte, last.end_byte))
                     jump = last if _is_jump(last) else None
@@ -59,14 +61,13 @@ def runs_after(block: Node) -> list[tuple[int, int]]:
     return found
 
 
-def _unconditional(current: Node, found: list[tuple[int, int]]) -> tuple[Node | None, bool]:
+def _unconditional(parents: NodeParents, current: Node, found: list[tuple[int, int]]) -> tuple[Node | None, bool]:
     """Adds the statements behind `current` that depend on no condition.
 
     Gives the jump that ends them, and whether the end of their block is surely reached without one in a condition.
     """
     conditions = 0
-    following = current.next_named_sibling
-    while following is not None:
+    for following in parents.behind(current):
         if following.type in _CHOICES:
             conditions += 1
             if conditions > _FAR or _holds_a_jump(following):
@@ -75,19 +76,15 @@ def _unconditional(current: Node, found: list[tuple[int, int]]) -> tuple[Node | 
             found.append((following.start_byte, following.end_byte))  # also of a jump: `return output.add_(1);`
             if _is_jump(following):
                 return following, True
-        following = following.next_named_sibling
     return None, True
 
 
-def _target(jump: Node) -> Node | None:
+def _target(parents: NodeParents, jump: Node) -> Node | None:
     """The loop or switch that a jump ends; of `continue`, the loop behind which the way goes on."""
     if jump.type in _ENDS:
         return None
     targets = _LOOPS if jump.type == "continue_statement" else _LOOPS | {"switch_statement"}
-    outer = jump.parent
-    while outer is not None and outer.type not in targets:
-        outer = outer.parent
-    return outer
+    return next((outer for outer in parents.above(jump) if outer.type in targets), None)
 
 
 def _is_jump(node: Node) -> bool:

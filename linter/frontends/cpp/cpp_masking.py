@@ -37,8 +37,8 @@ _CLASS_HEAD = lazy_regex(
 
 # Statement macros of ATen that people write without a semicolon.
 _STATEMENT_MACRO = lazy_regex(
-    rb"(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w+|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
-    rb"|TORCH_CHECK\w*|TORCH_WARN\w*|TORCH_INTERNAL_ASSERT\w*|AT_ASSERT\w*|AT_ERROR)\s*\("
+    rb"(?:AT_(?:DISPATCH|PRIVATE|FORALL)_\w{1,80}|RECORD_FUNCTION|NPU_CHECK_ERROR|C10_LOG_API_USAGE_ONCE"
+    rb"|TORCH_CHECK\w{0,80}|TORCH_WARN\w{0,80}|TORCH_INTERNAL_ASSERT\w{0,80}|AT_ASSERT\w{0,80}|AT_ERROR)\s*\("
 )
 
 # `class at::Guard g;`: an elaborated type. `struct Name {`, `struct Name : Base` and `struct Name;` define or declare.
@@ -187,7 +187,7 @@ def mask_test_heads(text: bytes) -> bytes:
 
 # A macro's call where a statement begins; comments in between are read as part of the one before.
 _MACRO_STATEMENT = lazy_regex(rb"(?:[;{})]|\A)\s*(?P<name>[A-Z](?<!\w[A-Z])[A-Z0-9_]{2,}\s*)\(")
-_MAY_BE_GUARD = lazy_regex(rb"(?:Auto|No|Inference)\w*(?:Mode|Guard|Autograd|View)\b")
+_MAY_BE_GUARD = lazy_regex(rb"(?:Auto|No|Inference)\w{0,80}(?:Mode|Guard|Autograd|View)\b")
 _FARTHEST = 20_000
 """Bytes of an argument that are looked at: longer ones are rare, and arguments of nested calls are looked at again."""
 

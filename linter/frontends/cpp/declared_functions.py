@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lazy_regex import lazy_regex
 
-_PART = lazy_regex(rb"[^;{}]*[;{}]")
+_PART = lazy_regex(rb"[^;{}]+(?:[;{}]|\Z)|[;{}]")
 """Matches wherever it is tried, so that no text is gone through twice."""
 _DEFAULT = lazy_regex(rb"=\s*\{\s*\}")
 _DIRECTIVE = lazy_regex(rb"(?m)^[ \t]*#.*$")
@@ -13,7 +13,10 @@ _NAME = lazy_regex(rb"(?P<name>(?<![\w:])[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\
 _TYPE = lazy_regex(rb"[\w:<>,&*\[\]\s\"]*[\w>&*\]\"]\Z")
 """What stands in front of the name: a type, with attributes, `extern "C"` and `template <…>`."""
 _NO_TYPE = lazy_regex(rb"\b(?:return|throw|else|new|delete|case|goto|do|operator|co_return|co_await|co_yield|using)\b")
-_BEHIND = lazy_regex(rb"(?:const|noexcept|override|final|volatile|=|0|default|&|->[\w:<>,&*\s]+|\s)*;\Z")
+_BEHIND = lazy_regex(
+    rb"(?:const|noexcept|override|final|volatile|&|\s)*(?:->[\w:<>,&*\s]+)?(?:=\s*(?:0|default)\s*)?;\Z"
+)
+"""No text can be matched in two ways: trying all of them would take for ever."""
 _SCOPE = lazy_regex(rb"\b(?P<kind>namespace|class|struct)\b(?P<head>[^()=]*)\{\Z")
 _LINKAGE = lazy_regex(rb"\bextern\s*\"[^\"]*\"\s*\{\Z")
 _BASES = lazy_regex(rb"(?<!:):(?!:)")
@@ -44,7 +47,7 @@ def declared_functions(code: bytes) -> tuple[tuple[str, ...], ...]:
 
 def _scope(text: bytes) -> _Scope:
     """What a brace opens, by what stands before it."""
-    match = _SCOPE.search(text)
+    match = _SCOPE.search(text, max(map(text.rfind, (b"(", b")", b"="))) + 1)
     if match is None:
         return () if _LINKAGE.search(text) else None
     is_class = match["kind"] != b"namespace"

@@ -15,6 +15,8 @@ from ...lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from .node_parents import NodeParents
+
 _JUMPS = frozenset({"break_statement", "continue_statement", "goto_statement"})
 _IDLE_VALUES = frozenset(
     {
@@ -39,14 +41,16 @@ _PRINTS = lazy_regex(
 _MODULE = lazy_regex(rb"(?i)(?:module|model|net|network|net_|module_|model_)$")
 
 
-def first_work(statement: Node, block: Node, known: dict[tuple[int, int], Node | None]) -> Node | None:
+def first_work(
+    parents: NodeParents, statement: Node, block: Node, known: dict[tuple[int, int], Node | None]
+) -> Node | None:
     """The first statement behind `statement`, up to the end of `block`, that can do something.
 
     `known` remembers the answer for the idle statements that were passed: guards often follow one another.
     """
     passed = [(statement.id, block.id)]
     found = None
-    for node in _behind(statement, block):
+    for node in _behind(parents, statement, block):
         if not is_idle_statement(node):
             found = node
             break
@@ -59,14 +63,11 @@ def first_work(statement: Node, block: Node, known: dict[tuple[int, int], Node |
     return found
 
 
-def _behind(statement: Node, block: Node) -> Iterator[Node]:
+def _behind(parents: NodeParents, statement: Node, block: Node) -> Iterator[Node]:
     current: Node | None = statement
     while current is not None and current != block:
-        following = current.next_named_sibling
-        while following is not None:
-            yield following
-            following = following.next_named_sibling
-        current = current.parent
+        yield from parents.behind(current)
+        current = parents.of(current)
 
 
 def is_idle_statement(node: Node) -> bool:

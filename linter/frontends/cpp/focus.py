@@ -29,7 +29,8 @@ _TYPEDEF_TAIL = lazy_regex(rb"\s+(\w+)\s*;")
 _HEAP_HEAD = lazy_regex(rb"\b(?:new|make_unique|make_shared)\b[\s<]*[\w:]*\Z")
 _HEAP_LENGTH = 200
 _STARTS_THREADS = lazy_regex(rb"\bstd::(?:j?thread|async)\b")
-_DEFINITION = lazy_regex(rb"([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()=]*\{")
+_CALLED = lazy_regex(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
+_STATEMENT = lazy_regex(rb"[;}]")
 
 
 def guard_places(code: bytes) -> list[int]:
@@ -118,5 +119,17 @@ def function_names(code: bytes) -> frozenset[str]:
     blocks, _ = outermost_blocks(code)
     if not blocks and b"{" in code:
         # Braces that do not balance: both arms of an `#if` open a block.
-        return frozenset(match[1].decode("utf-8", "replace") for match in _DEFINITION.finditer(code))
+        return frozenset(_defined_before_braces(code))
     return frozenset(block.name.decode("utf-8", "replace") for block in blocks if block.name)
+
+
+def _defined_before_braces(code: bytes) -> Iterator[str]:
+    """The names in `name(…) … {`, one for each brace."""
+    for block in code.split(b"{")[:-1]:
+        head = _STATEMENT.split(block)[-1]
+        end = head.rfind(b")")
+        called = (
+            _CALLED.search(head, 0, end) if end >= 0 and b"(" not in head[end:] and b"=" not in head[end:] else None
+        )
+        if called is not None:
+            yield called[1].decode("utf-8", "replace")

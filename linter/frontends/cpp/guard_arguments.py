@@ -72,7 +72,7 @@ def built_in_declaration(reading: Reading, top: Node) -> tuple[Argument, ...]:
     while outer is not None and outer.type not in ("declaration", "field_declaration", *BLOCKS):
         if outer.type in ("call_expression", "argument_list", "init_declarator"):
             return ()
-        outer = outer.parent
+        outer = reading.parents.of(outer)
     if outer is None or outer.type in BLOCKS:
         return ()
     value = outer.child_by_field_name("default_value")
@@ -81,7 +81,7 @@ def built_in_declaration(reading: Reading, top: Node) -> tuple[Argument, ...]:
         value = declarator.child_by_field_name("value")
     elif declarator is not None and declarator.type == "function_declarator":
         # `std::optional<at::G> g(enabled);` in a body is read as a function.
-        in_body = outer.parent is not None and outer.parent.type == "compound_statement"
+        in_body = reading.parents.type_of(outer) == "compound_statement"
         value = declarator.child_by_field_name("parameters") if in_body else None
     if value is None or value.type == "call_expression":
         return ()

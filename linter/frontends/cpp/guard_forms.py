@@ -21,6 +21,7 @@ from .places_in_text import is_outside_functions, variable_spans
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from .node_parents import NodeParents
     from .tree_reading import Reading
 
 _CONTROL = frozenset(
@@ -49,15 +50,15 @@ def classify(reading: Reading, token: Node, name: str, resolve: dict[str, str]) 
     if token.type in ("comment", "string_content", "raw_string_content", "char_literal", "preproc_arg"):
         return None
     top = token
-    while top.parent is not None and top.parent.type == "qualified_identifier":
-        if top.parent.child_by_field_name("name") != top:
-            return _static_call(reading, top.parent, name, resolve)
-        top = top.parent
+    while (outer := reading.parents.of(top)) is not None and outer.type == "qualified_identifier":
+        if outer.child_by_field_name("name") != top:
+            return _static_call(reading, outer, name, resolve)
+        top = outer
     guard = resolve.get(name, name)
     written = reading.written(top)
     if not _is_torchs(reading, top, written, name, resolve):
         return None
-    parent = top.parent
+    parent = reading.parents.of(top)
     if parent is None:
         return None
     finder = _FORMS.get(parent.type)
@@ -78,7 +79,7 @@ def _complete(
     alias: str | None,
 ) -> GuardUse:
     form, statement, declarator, argument, shared = use
-    block = _block_of(statement)
+    block = _block_of(reading.parents, statement)
     scope = reading.span(block)
     type_span = reading.span(top)
     under_error = reading.is_under_error(statement)
@@ -92,15 +93,17 @@ def _complete(
         own = reading.span(declarator)
         if spans[:1] != (own,):
             spans = (own, *(span for span in spans if span != own))
-    if under_error and form is Form.DECLARATION and statement.parent is not None and statement.parent.type in _CONTROL:
+    if under_error and form is Form.DECLARATION and reading.parents.type_of(statement) in _CONTROL:
         # The grammar has no branch that is a declaration, and takes the guard's name for a statement.
         block, scope = statement, reading.span(statement)
     holder = holder_of(reading, top, statement) if form in (Form.HEAP, Form.OPTIONAL) else None
     covers = form in _COVERS or (holder is not None and holder.declared and not holder.raw)
-    work = first_work(statement, block, reading.first_works) if covers else None
+    work = first_work(reading.parents, statement, block, reading.first_works) if covers else None
     after: tuple[Span, ...] = ()
     if guard == guards.INFERENCE_MODE and form in _COVERS:
-        after = tuple(Span(start + reading.shift, end + reading.shift) for start, end in runs_after(block))
+        after = tuple(
+            Span(start + reading.shift, end + reading.shift) for start, end in runs_after(reading.parents, block)
+        )
     return GuardUse(
         guard=guard,
         form=form,
@@ -171,17 +174,21 @@ def _opens_torch(reading: Reading) -> bool:
 def _static_call(reading: Reading, qualified: Node, name: str, resolve: dict[str, str]) -> GuardUse | None:
     """`at::NonVariableTypeMode::is_enabled()`: the class as a qualifier; also of a function that is not called here."""
     top = qualified
-    while top.parent is not None and top.parent.type == "qualified_identifier":
-        top = top.parent
+    while (outer := reading.parents.of(top)) is not None and outer.type == "qualified_identifier":
+        top = outer
     guard = resolve.get(name, name)
     if (guard not in guards.CPP and guard != guards.LEGACY_API) or not _means_torchs(reading, top, name, guard):
         return None
-    call = top.parent
-    if call is None or _never(call) or call.type in ("declaration", "field_declaration", "function_declarator"):
+    call = outer
+    if (
+        call is None
+        or _never(reading.parents, call)
+        or call.type in ("declaration", "field_declaration", "function_declarator")
+    ):
         return None  # `Class::Type name;` and `Class::method() {`
     called = call.type == "call_expression" and call.child_by_field_name("function") == top
     argument = call.child_by_field_name("arguments") if called else None
-    use = (Form.STATIC_CALL, _statement_of(call), None, argument, False)
+    use = (Form.STATIC_CALL, _statement_of(reading.parents, call), None, argument, False)
     return _complete(reading, use, guard, top, name if name in resolve else None)
 
 
@@ -211,7 +218,7 @@ def _declaration(reading: Reading, top: Node, parent: Node) -> _Found | None:
     if declarator is None:
         return Form.REFERENCE, parent, None, None, True
     name, argument, vexing = _declared(declarator, top)
-    at_namespace = _block_of(parent).type in ("translation_unit", "declaration_list")
+    at_namespace = _block_of(reading.parents, parent).type in ("translation_unit", "declaration_list")
     if name is None:
         return Form.REFERENCE, parent, None, None, True
     if vexing and (at_namespace or _is_empty(argument)):
@@ -229,8 +236,7 @@ def _declaration(reading: Reading, top: Node, parent: Node) -> _Found | None:
         form = Form.REFERENCE
     elif at_namespace:
         form = Form.GLOBAL if is_outside_functions(reading, parent) else Form.REFERENCE
-    outer = parent.parent
-    lonely = outer is not None and outer.type in _CONTROL | {
+    lonely = reading.parents.type_of(parent) in _CONTROL | {
         "init_statement",
         "condition_clause",
         "case_statement",
@@ -316,9 +322,9 @@ def _base(reading: Reading, top: Node, parent: Node) -> _Found | None:
 def _construction(reading: Reading, top: Node, parent: Node) -> _Found | None:
     """`T(true)` and `T{true}`."""
     if parent.type == "call_expression" and parent.child_by_field_name("function") != top:
-        return Form.REFERENCE, _statement_of(parent), None, None, True
+        return Form.REFERENCE, _statement_of(reading.parents, parent), None, None, True
     argument = parent.child_by_field_name("arguments") or parent.child_by_field_name("value")
-    outer = parent.parent
+    outer = reading.parents.of(parent)
     if outer is not None and outer.type == "field_declaration":
         kind = outer.child_by_field_name("type")
         if kind is not None and _last_name(kind) == _last_name(top):
@@ -328,25 +334,22 @@ def _construction(reading: Reading, top: Node, parent: Node) -> _Found | None:
         "parenthesized_expression",
         "argument_list",
     ):
-        if outer.parent is None or outer.parent.type not in (
-            "init_declarator",
-            "initializer_list",
-            "parenthesized_expression",
-        ):
+        above = reading.parents.of(outer)
+        if above is None or above.type not in ("init_declarator", "initializer_list", "parenthesized_expression"):
             break
-        outer = outer.parent
+        outer = above
     if outer is not None and outer.type == "init_declarator":
-        declaration = outer.parent
+        declaration = reading.parents.of(outer)
         name = outer.child_by_field_name("declarator")
         while name is not None and name.type == "reference_declarator":
             name = name.named_children[0] if name.named_children else None
         if declaration is None or name is None or name.type != "identifier":
-            return Form.REFERENCE, _statement_of(parent), None, argument, True
+            return Form.REFERENCE, _statement_of(reading.parents, parent), None, argument, True
         kind = declaration.child_by_field_name("type")
         if kind is not None and reading.written(kind).rsplit("::", 1)[-1] == reading.written(top).rsplit("::", 1)[-1]:
             return None  # `at::G g = at::G(true);` was met at its type
         words = {reading.written(c) for c in declaration.children if c.type == "storage_class_specifier"}
-        if _block_of(declaration).type in ("translation_unit", "declaration_list"):
+        if _block_of(reading.parents, declaration).type in ("translation_unit", "declaration_list"):
             form = Form.GLOBAL if is_outside_functions(reading, declaration) else Form.REFERENCE
         else:
             form = Form.STATIC if {"static", "thread_local"} & words else Form.AUTO
@@ -354,28 +357,28 @@ def _construction(reading: Reading, top: Node, parent: Node) -> _Found | None:
     if outer is not None and outer.type == "expression_statement":
         return Form.TEMPORARY, outer, None, argument, False
     while outer is not None and outer.type == "parenthesized_expression":
-        outer = outer.parent
-    if outer is not None and outer.type == "conditional_expression" and _is_statement(outer):
-        return Form.TEMPORARY, _statement_of(parent), None, argument, False
+        outer = reading.parents.of(outer)
+    if outer is not None and outer.type == "conditional_expression" and _is_statement(reading.parents, outer):
+        return Form.TEMPORARY, _statement_of(reading.parents, parent), None, argument, False
     if outer is not None and outer.type in ("cast_expression", "comma_expression", "argument_list"):
-        return Form.TEMPORARY, _statement_of(parent), None, argument, True
-    return Form.REFERENCE, _statement_of(parent), None, argument, True
+        return Form.TEMPORARY, _statement_of(reading.parents, parent), None, argument, True
+    return Form.REFERENCE, _statement_of(reading.parents, parent), None, argument, True
 
 
-def _is_statement(node: Node) -> bool:
+def _is_statement(parents: NodeParents, node: Node) -> bool:
     """Whether a conditional expression is all that its statement evaluates: `inference ? G() : G(false);`."""
-    outer = node.parent
+    outer = parents.of(node)
     while outer is not None and outer.type in ("conditional_expression", "parenthesized_expression"):
-        outer = outer.parent
+        outer = parents.of(outer)
     return outer is not None and outer.type == "expression_statement"
 
 
 def _new(reading: Reading, top: Node, parent: Node) -> _Found | None:
-    return Form.HEAP, _statement_of(parent), None, parent.child_by_field_name("arguments"), True
+    return Form.HEAP, _statement_of(reading.parents, parent), None, parent.child_by_field_name("arguments"), True
 
 
 def _descriptor(reading: Reading, top: Node, parent: Node) -> _Found | None:
-    outer = parent.parent
+    outer = reading.parents.of(parent)
     if outer is None:
         return None
     if outer.type == "alias_declaration":
@@ -383,18 +386,18 @@ def _descriptor(reading: Reading, top: Node, parent: Node) -> _Found | None:
     if outer.type == "new_expression":
         return _new(reading, top, outer)
     if outer.type != "template_argument_list":
-        return Form.REFERENCE, _statement_of(outer), None, None, True
-    template = outer.parent
+        return Form.REFERENCE, _statement_of(reading.parents, outer), None, None, True
+    template = reading.parents.of(outer)
     name = template.child_by_field_name("name") if template is not None else None
     form = SMART.get(reading.written(name).rsplit("::", 1)[-1] if name is not None else "", Form.TEMPLATE_ARGUMENT)
     whole = template
-    while whole is not None and whole.parent is not None and whole.parent.type == "qualified_identifier":
-        whole = whole.parent
-    call = whole.parent if whole is not None else None
+    while whole is not None and reading.parents.type_of(whole) == "qualified_identifier":
+        whole = reading.parents.of(whole)
+    call = reading.parents.of(whole) if whole is not None else None
     argument = None
     if call is not None and call.type == "call_expression":
         argument = call.child_by_field_name("arguments")
-    return form, _statement_of(parent), None, argument, True
+    return form, _statement_of(reading.parents, parent), None, argument, True
 
 
 def _initialised_base(reading: Reading, top: Node, parent: Node) -> _Found | None:
@@ -443,9 +446,7 @@ def _error(reading: Reading, top: Node, parent: Node) -> _Found | None:
     match = _ERROR_DECLARATION.match(reading.code, top.end_byte)
     if match is None or match["name"] is None or match["end"] is None:
         return _other(reading, top, parent)
-    root = top
-    while root.parent is not None:
-        root = root.parent
+    root = reading.parents.root
     name = root.descendant_for_byte_range(*match.span("name"))
     argument = root.descendant_for_byte_range(*match.span("argument")) if match["argument"] else None
     if argument is not None and (argument.start_byte, argument.end_byte) != match.span("argument"):
@@ -454,17 +455,16 @@ def _error(reading: Reading, top: Node, parent: Node) -> _Found | None:
 
 
 def _other(reading: Reading, top: Node, parent: Node) -> _Found | None:
-    if _never(parent):
+    if _never(reading.parents, parent):
         return None
-    return Form.REFERENCE, _statement_of(parent), None, None, True
+    return Form.REFERENCE, _statement_of(reading.parents, parent), None, None, True
 
 
-def _never(node: Node | None) -> bool:
-    while node is not None and node.type not in BLOCKS:
-        if node.type in _NEVER_A_USE:
-            return True
-        node = node.parent
-    return False
+def _never(parents: NodeParents, node: Node | None) -> bool:
+    if node is None:
+        return False
+    found = parents.first("never", node, lambda one, _: one.type in BLOCKS or one.type in _NEVER_A_USE)
+    return found is not None and found.type in _NEVER_A_USE
 
 
 _FORMS = {
@@ -490,27 +490,26 @@ _FORMS = {
 # -- surroundings
 
 
-def _block_of(node: Node) -> Node:
+def _block_of(parents: NodeParents, node: Node) -> Node:
     """The block at whose end what `node` declares is destroyed."""
-    outer = node.parent
+    outer = parents.of(node)
     in_head = node.type == "declaration"
-    while outer is not None and outer.parent is not None:
+    while outer is not None and (above := parents.of(outer)) is not None:
         if outer.type in BLOCKS:
             return outer
         if in_head and outer.type in _CONTROL:
             return outer
         in_head = in_head and outer.type in ("init_statement", "condition_clause")  # `if (at::G guard; flag)`
-        outer = outer.parent
+        outer = above
     return outer if outer is not None else node
 
 
-def _statement_of(node: Node) -> Node:
+def _statement_of(parents: NodeParents, node: Node) -> Node:
     """The statement or declaration that holds an expression."""
-    current = node
-    while current.parent is not None and not (
-        current.type.endswith(("_statement", "declaration")) and current.type != "parameter_declaration"
-    ):
-        if current.parent.type in BLOCKS:
-            break
-        current = current.parent
-    return current
+    return parents.first("statement", node, _ends_statement) or node
+
+
+def _ends_statement(node: Node, outer: Node | None) -> bool:
+    if outer is None or outer.type in BLOCKS:
+        return True
+    return node.type.endswith(("_statement", "declaration")) and node.type != "parameter_declaration"

@@ -30,8 +30,7 @@ SMART = {
 def holder_of(reading: Reading, top: Node, statement: Node) -> Holder | None:
     """What is given the guard, climbing from its name through the expression that makes it."""
     current, raw = top, False
-    while current != statement and current.parent is not None:
-        outer = current.parent
+    while current != statement and (outer := reading.parents.of(current)) is not None:
         if outer.type == "new_expression":
             if outer.child_by_field_name("placement") is not None:
                 return None  # its storage is somebody's, who destroys it by hand
@@ -48,7 +47,7 @@ def holder_of(reading: Reading, top: Node, statement: Node) -> Holder | None:
                 return Holder(_target(reading, inner), True, False)
             return None
         elif outer.type == "argument_list":
-            call = outer.parent
+            call = reading.parents.of(outer)
             callee = call.child_by_field_name("function") if call is not None else None
             called = reading.expressions.read(callee) if callee is not None else None
             if isinstance(called, MemberAccess) and called.name == "reset":

@@ -21,6 +21,7 @@ from ...facts.spans import Nested
 from ...lazy_regex import lazy_regex
 from .cpp_declarators import declared_by, function_declarator, marks_before
 from .cpp_expressions import ExpressionReader, path_of, squeeze
+from .node_parents import NodeParents
 from .node_search import found_nodes, in_text_order
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Reading:
     # -- functions, classes, calls
 
     def collect(self, root: Node, grammar: str) -> None:
+        self.parents = NodeParents(root)
         captures = found_nodes(root, grammar)
         self._read_spaces(captures)
         self._read_classes(captures.get("class", ()))
@@ -232,19 +234,19 @@ class Reading:
     def _lambda(self, node: Node, body: Node, parent: int | None) -> Function:
         declarator = node.child_by_field_name("declarator")
         parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
-        outer = node.parent
+        outer = self.parents.of(node)
         while outer is not None and outer.type == "parenthesized_expression":
-            outer = outer.parent
+            outer = self.parents.of(outer)
         invoked = False
         passed_to: Expression | None = None
         assigned_to: Expression | None = None
         if outer is not None and outer.type == "call_expression":
             invoked = True
         elif outer is not None and outer.type in ("argument_list", "initializer_list"):
-            call = outer.parent
+            call = self.parents.of(outer)
             callee = call.child_by_field_name("function") if call is not None else None
-            if call is not None and call.type == "init_declarator" and call.parent is not None:
-                callee = call.parent.child_by_field_name("type")  # `std::thread worker([] { … });`
+            if call is not None and call.type == "init_declarator" and (declared := self.parents.of(call)) is not None:
+                callee = declared.child_by_field_name("type")  # `std::thread worker([] { … });`
             elif call is not None and call.type in ("new_expression", "compound_literal_expression"):
                 callee = call.child_by_field_name("type")
             passed_to = self.expressions.read(callee) if callee is not None else None
@@ -304,14 +306,15 @@ class Reading:
         for node in captures.get("declarator", ()):
             left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
             if left is not None and right is not None:
-                kind = node.parent.child_by_field_name("type") if node.parent is not None else None
+                holder = self.parents.of(node)
+                kind = holder.child_by_field_name("type") if holder is not None else None
                 self._add_assignment(node, left, right, True, "=", kind)
         for node in captures.get("declaration", ()):
             if self.function_at(node.start_byte + self.shift) is None:
                 self.outer_declarations.append(node)
                 in_body = False
             else:
-                in_body = node.parent is not None and node.parent.type not in _AROUND_METHODS
+                in_body = self.parents.type_of(node) not in {"", *_AROUND_METHODS}
             kind = node.child_by_field_name("type")
             for declarator in node.children_by_field_name("declarator"):
                 if declarator.type in _PLAIN:
@@ -330,7 +333,7 @@ class Reading:
         read, place = self.expressions, self.span(node)
         type_ = None
         if kind is not None:
-            declaration = node if node.type == "declaration" else node.parent
+            declaration = node if node.type == "declaration" else self.parents.of(node)
             constant = declaration is not None and self.is_constant(declaration, kind, left)
             declared = declared_by(left)
             type_ = read.type_of(kind, constant, declared.marks)

@@ -19,8 +19,8 @@ from .name_resolution import Scope
 from .python_look import name_places
 from .syntax_walking import stands_on
 
-_COLON = lazy_regex(rb"(?:[\s),\\]|#[^\r\n]*)*:")
-_CLOSING = lazy_regex(rb"(?:(?:[\s\\]|#[^\r\n]*)*\))*")
+_COLON = lazy_regex(rb"(?:[\s),\\]|#[^\r\n]*(?![^\r\n]))*:")
+_CLOSING = lazy_regex(rb"(?:(?:[\s\\]|#[^\r\n]*(?![^\r\n]))*\))*")
 _MANAGED = lazy_regex(rb"\b(?:async)?contextmanager\(\s*(?:\w+\.)?(\w+)")
 _span: Callable[[tuple[int, int]], Span] = partial(tuple.__new__, Span)
 """Makes a span in half the time that its own constructor takes."""

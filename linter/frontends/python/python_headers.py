@@ -8,7 +8,7 @@ from ...facts import Span
 from ...lazy_regex import lazy_regex
 from .parsed_module import Module
 
-_COLON = lazy_regex(rb"(?:[\s()\[\],*/\\]|#[^\r\n]*)*:")
+_COLON = lazy_regex(rb"(?:[\s()\[\],*/\\]|#[^\r\n]*(?![^\r\n]))*:")
 _NAMED = lazy_regex(rb"(?:async\s+)?(?:def|class)[\s\\]+[\w\x80-\xff]+")
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,10 @@ def migrated(data: bytes) -> bytes:
         pytest.param("a.cpp", PLAIN.replace(b"\n", b"\r\n", 4), ".", "a.cpp", ".", id="mixed line ends"),
         pytest.param("a.cpp", PLAIN[:-1], ".", "a.cpp", ".", id="no newline at the end"),
         pytest.param("a.cpp", CODE.format("größe 解\f\x85").encode(), ".", "a.cpp", ".", id="UTF-8"),
+        pytest.param(
+            "a.cpp", CODE.format("\x1b[2J\u202e\x07\u2028 ::error::").encode(), ".", "a.cpp", ".", id="controls"
+        ),
+        pytest.param("a\u202e\x07.cpp", PLAIN, ".", ".", ".", id="a name with controls"),
         pytest.param("a.cpp", codecs.BOM_UTF8 + PLAIN, ".", "a.cpp", ".", id="a byte order mark in the first hunk"),
         pytest.param("a.cpp", CODE.format("größe").encode("latin-1"), ".", "a.cpp", ".", id="Latin-1"),
         pytest.param("a.cpp", PLAIN, "src", "../a.cpp", ".", id="a path above the working folder"),
@@ -70,19 +75,23 @@ def test_the_diff_can_be_applied(
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
-    outcome = subprocess.run(
-        [sys.executable, "-m", "guardfix", "migrate", argument.format(root=tmp_path)],
-        cwd=tmp_path / cwd,
-        capture_output=True,
-        check=False,
-    )
+    with tempfile.TemporaryFile() as patch:
+        outcome = subprocess.run(
+            [sys.executable, "-m", "guardfix", "migrate", argument.format(root=tmp_path)],
+            cwd=tmp_path / cwd,
+            stdout=patch,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        patch.seek(0)
+        written = patch.read()
     assert outcome.returncode == 1, outcome.stderr
     assert path.read_bytes() == data
     start = (tmp_path / base).resolve()
     stated = f"note: paths in the diff are relative to {start}; apply it there" in outcome.stderr.decode()
     assert stated is (start != (tmp_path / cwd).resolve())
-    applied = subprocess.run(TOOLS[tool], cwd=start, input=outcome.stdout, capture_output=True, check=False)
-    assert applied.returncode == 0, (outcome.stdout, applied)
+    applied = subprocess.run(TOOLS[tool], cwd=start, input=written, capture_output=True, check=False)
+    assert applied.returncode == 0, (written, applied)
     assert path.read_bytes() == migrated(data)
     assert sorted(file for file in tmp_path.rglob("*") if file.is_file()) == [path]
 

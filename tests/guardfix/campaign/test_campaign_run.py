@@ -172,11 +172,15 @@ def test_a_poison_repository_costs_only_itself(
     monkeypatch.setenv("PYTHONPATH", str(site))
     monkeypatch.setattr(contained_tasks, "_servers", contained_tasks._Servers())
     settings = 'plugins = ["poison"]\nextend-select = ["MY001"]\n'
+    (tmp_path / "poison.toml").write_text(settings)  # a repository's own configuration loads no plugin
     repository("poison", {"guardfix.toml": settings, "a.cpp": f"void f() {{ poison_by_{kind}(); }}\n"})
     repository("settings", {"guardfix.toml": "unknown = 1\n"})
     repository("well", {"a.py": UNCALLED})
-    manifest, out = tmp_path / "list.txt", tmp_path / "out"
-    manifest.write_text("poison\nsettings\nwell\n")
+    manifest, out = tmp_path / "list.toml", tmp_path / "out"
+    manifest.write_text(
+        '[[repository]]\nsource = "poison"\nconfiguration = "poison.toml"\n'
+        '[[repository]]\nsource = "settings"\n[[repository]]\nsource = "well"\n'
+    )
     # A busy machine may take a while to fill the memory.
     limits = ("--timeout", "3" if kind == "time" else "60", "--memory", "1024", "--jobs", "1")
 

@@ -186,3 +186,56 @@ def test_test_rules_takes_what_a_check_of_the_project_leaves_out(setting: str, s
 
 def test_test_rules_without_fixtures(tmp_path: Path) -> None:
     assert guardfix("test-rules", "--isolated", str(tmp_path)).exit_code == 2
+
+
+SETTINGS = 'plugins = ["my-rules"]\nextend-select = ["MY001"]\nignore = ["MY001x"]\n'.replace("MY001x", "GF102")
+
+
+@pytest.mark.parametrize(
+    ("where", "arguments", "found"),
+    [
+        pytest.param(".", ["check", "."], True, id="of the working folder"),
+        pytest.param(".", ["check", "sub"], True, id="for a folder below it"),
+        pytest.param("sub", ["check", "."], False, id="of a folder below"),
+        pytest.param("sub", ["check", "sub/a.cpp"], False, id="of a file's own folder"),
+        pytest.param("sub", ["migrate", "sub"], False, id="migrate"),
+        pytest.param("sub", ["status", "."], False, id="status"),
+        pytest.param("sub", ["verify", "sub"], False, id="verify"),
+        pytest.param("sub", ["check", "--config", "sub/guardfix.toml", "sub"], True, id="named on the command line"),
+        pytest.param(".", ["check", "--no-plugins", "."], False, id="--no-plugins"),
+    ],
+)
+def test_whose_plugins_are_loaded(
+    site: Path, monkeypatch: pytest.MonkeyPatch, where: str, arguments: list[str], found: bool
+) -> None:
+    """A folder that is checked may be somebody else's: its configuration names no code that is run."""
+    tree = site / "tree" if (site / "tree").is_dir() else site
+    for old in tree.rglob("*.toml"):
+        old.unlink()
+    (tree / "sub").mkdir(exist_ok=True)
+    (tree / "sub" / "a.cpp").write_text(SETS)
+    (tree / where / "guardfix.toml").write_text(SETTINGS)
+    monkeypatch.chdir(tree)
+    loaded: list[str] = []
+    monkeypatch.setattr(
+        "guardfix.extensions.rules_of_plugin", lambda name: loaded.append(name) or rules_of_plugin(name)
+    )
+    outcome = CliRunner().invoke(cli, arguments)
+    assert "no rule is called" not in outcome.output
+    assert bool(loaded) is found, outcome.output
+    assert ("MY001" in outcome.output) is (found and arguments[0] == "check")
+
+
+def test_the_library_loads_only_those_of_the_working_folder(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from guardfix.api import options_for
+
+    tree = site / "tree" if (site / "tree").is_dir() else site
+    (tree / "sub").mkdir(exist_ok=True)
+    (tree / "sub" / "guardfix.toml").write_text(SETTINGS)
+    monkeypatch.chdir(tree)
+    assert options_for("sub").rules == ()
+    monkeypatch.chdir(tree / "sub")
+    assert [rule.code for rule in options_for(".").rules] == ["MY001"]
+    monkeypatch.setenv("GUARDFIX_NO_PLUGINS", "1")
+    with pytest.raises(Exception, match="MY001"):
+        options_for(".").chosen()

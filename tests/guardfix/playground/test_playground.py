@@ -121,13 +121,18 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tree")
     (folder / "src").mkdir()
     (folder / "src" / "kernel.cpp").write_text(KERNEL)
+    (folder / "src" / ".env").write_text("TOKEN=1")
+    (folder / "src" / "key.cpp").write_text("// no finding\n")
     (folder / "secret.txt").write_text("not in the report")
     return folder
 
 
 @pytest.fixture(scope="module")
 def client(tree: Path) -> Iterator[TestClient]:
-    live = LiveReport(["--isolated", "--", str(tree / "src")], [str(tree / "src")], lambda change, path: True)
+    link = f"{HERE}/{SECRET}/source/{{path}}#L{{line}}"
+    live = LiveReport(
+        ["--isolated", "--link", link, "--", str(tree / "src")], [str(tree / "src")], lambda change, path: True
+    )
     with TestClient(playground_app(SECRET, 8390, live, 120.0), base_url=HERE) as found:
         yield found
 
@@ -163,11 +168,19 @@ def test_a_text_is_checked_in_its_own_process(client: TestClient) -> None:
 SOURCES = [
     pytest.param("src/kernel.cpp", 200, id="a file of the report"),
     pytest.param("secret.txt", 404, id="a file beside it"),
+    pytest.param("src/.env", 404, id="a file below the folder that is none of the report"),
+    pytest.param("src/key.cpp", 404, id="a source without a finding"),
+    pytest.param("src/kernel.cpp%00", 400, id="a name that no file has"),
     pytest.param("src/../secret.txt", 404, id="out of the folder"),
     pytest.param("src/%2e%2e/secret.txt", 404, id="out of the folder, written otherwise"),
     pytest.param("src/none.cpp", 404, id="no file"),
     pytest.param("src", 404, id="a folder"),
 ]
+
+
+def test_a_question_that_nests_too_deep_is_none(client: TestClient) -> None:
+    deep = b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    assert client.post(f"/{SECRET}/check", content=deep).status_code == 400
 
 
 @pytest.mark.parametrize(("name", "status"), SOURCES)

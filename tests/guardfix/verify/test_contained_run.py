@@ -1,0 +1,45 @@
+"""`guardfix run --contain`, and what of the environment programs get."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from guardfix.verify.program_runs import environment, pass_variables
+
+
+@pytest.mark.parametrize(
+    ("name", "passed"),
+    [
+        *((name, True) for name in ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "CC", "CXXFLAGS", "OMP_NUM_THREADS")),
+        *((name, True) for name in ("GUARDFIX_TRACEBACK", "LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", "CUDA_HOME")),
+        *((name, False) for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "SSH_AUTH_SOCK")),
+        *((name, False) for name in ("DOCKER_HOST", "DBUS_SESSION_BUS_ADDRESS", "PIP_INDEX_URL", "PYTHON_TOKEN")),
+        *((name, False) for name in ("MY_PATH", "XPATH", "CC_TOKEN", "TZ_KEY", "http_proxy", "XDG_RUNTIME_DIR")),
+    ],
+)
+def test_variables_that_programs_get(name: str, passed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "given")
+    monkeypatch.setattr("guardfix.verify.program_runs._passed_too", set())
+    assert (environment().get(name) == "given") is (passed and name != "OMP_NUM_THREADS")
+    pass_variables([name])
+    assert name in environment()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+def test_a_program_is_run_contained(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, sys, torch\nprint(torch.ones(1).item(), sys.argv[1:], 'TOKEN' in os.environ)\n"
+        f"try:\n    open({str(tmp_path / 'new')!r}, 'w')\nexcept OSError:\n    print('refused')\nsys.exit(3)\n"
+    )
+    command = [sys.executable, "-m", "guardfix", "run", "--contain", str(program), "--", "--trace"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | {"TOKEN": "a"}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (3, "1.0 ['--trace'] False\nrefused\n"), done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["program.py"]
