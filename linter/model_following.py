@@ -20,7 +20,7 @@ from .facts.statement_walk import words_in
 from .flow.program import ProjectCode
 from .flow.running import functions_of, names_of, reaching_guards
 
-MOST_FILES = 60
+MOST_FILES = 20
 """Files that are read for this in one project."""
 MOST_CALLING = 6
 """Files that call a function by its name, if it is to say which one is meant."""

@@ -49,15 +49,25 @@ class _Setting(NamedTuple):
 
 def python_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:
     """The statements of a file that leave grad mode off."""
-    values = _named_as_values(facts.bodies)
     for body, class_ in _with_classes(facts.bodies, None):
         if body.kind is BodyKind.MODULE:
             if facts.python is not None and not facts.python.is_script and not _OF_TESTS.search(facts.path):
                 yield from _at_the_top(body)
         elif body.kind is BodyKind.FUNCTION and body.is_read:
-            owns = body.name in _ENTERS_AND_LEAVES or OWNS_THE_MODE.search(body.name) or body.name in values
-            if not owns and not _is_set_elsewhere(class_, body) and not _is_the_last_thing(body, facts.bodies):
-                yield from _in_function(body)
+            if body.name in _ENTERS_AND_LEAVES or OWNS_THE_MODE.search(body.name):
+                continue
+            switches = list(_in_function(body))  # who calls the function is asked of those few that have some
+            if switches and not _is_meant(body, class_, facts):
+                yield from switches
+
+
+def _is_meant(body: Body, class_: Body | None, facts: Facts) -> bool:
+    """Whether others see to it that the mode is set again, or the process ends."""
+    return (
+        _is_set_elsewhere(class_, body)
+        or _is_the_last_thing(body, facts.bodies)
+        or body.name in _named_as_values(facts.bodies)
+    )
 
 
 def _with_classes(bodies: Sequence[Body], class_: Body | None) -> Iterator[tuple[Body, Body | None]]:

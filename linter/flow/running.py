@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
@@ -31,8 +31,17 @@ def run_flow(
     """
     machine = machine_class(ProjectCode(files, instead))
     reach = reaching_guards(machine.program, set(instead))
+    reached = {
+        name
+        for file in machine.program.files
+        for owner, body in functions_of(file)
+        if id(body) in reach
+        for name in names_of(owner, body)
+    }
     for file in machine.program.files:
-        if not instead or any(use.guard in instead for use in file.facts.guard_uses):
+        if any(not instead or use.guard in instead for use in file.facts.guard_uses) or (
+            not instead and not reached.isdisjoint(_words_of_module(file))
+        ):
             machine.run_module(file)
         for owner, body in functions_of(file):
             if id(body) not in reach:
@@ -85,13 +94,15 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
 
     Guards that only switch recording off count where the file asks for gradients or starts threads, or with `every`.
     """
-    naming: dict[str, list[tuple[Body | None, Body]]] = defaultdict(list)
-    waiting: list[tuple[Body | None, Body]] = []
+    naming: dict[str, list[tuple[File, Body | None, Body]]] = defaultdict(list)
+    defining: Counter[str] = Counter()
+    near: list[tuple[File, Body | None, Body]] = []
     for file in program.files:
         functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
+            defining[body.name] += 1
             for word in words:
-                naming[word].append((owner, body))
+                naming[word].append((file, owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
         said = _words_of_module(file).union(*(words for _, _, words in functions))
         tells = every or not _ASKING.isdisjoint(said)
@@ -103,17 +114,29 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
             ],
             lambda use: use.type_span,
         )
-        waiting += [(owner, body) for owner, body, _ in functions if spans.first(body.span) is not None]
+        near += [(file, owner, body) for owner, body, _ in functions if spans.first(body.span) is not None]
     found: set[int] = set()
-    while waiting:
-        owner, body = waiting.pop()
-        if id(body) not in found:
+    followed: set[tuple[str, int]] = set()
+    for _ in range(MOST_LEVELS):
+        above: list[tuple[File, Body | None, Body]] = []
+        for file, owner, body in near:
+            if id(body) in found:
+                continue
             found.add(id(body))
             for name in names_of(owner, body):
-                waiting += naming.pop(name, ())
+                # Of a name that many functions have, only the file's own calls are taken for calls of this one.
+                place = file.number if defining[name] > MOST_OF_ONE_NAME else -1
+                if (name, place) not in followed:
+                    followed.add((name, place))
+                    above += [one for one in naming.get(name, ()) if place < 0 or one[0] is file]
+        near = above
     return found
 
 
+MOST_LEVELS = 5
+"""Levels of callers above a guard whose functions are run by themselves."""
+MOST_OF_ONE_NAME = 3
+"""Functions of one name that are told apart no better than by it."""
 _SWITCHES = guards_with(Effect.GRAD_MODE)
 _ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, _SWITCHES))
 _ASKING = frozenset(
