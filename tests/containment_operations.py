@@ -131,4 +131,4 @@ print(json.dumps(found))
 def containment_table() -> str:
     """The table of docs/verify.md."""
     rows = "".join(f"| {words} | {outcome} |\n" for words, outcome, _ in OPERATIONS.values())
-    return f"| a contained program tries to | |\n|---|---|\n{rows}"
+    return f"| a contained program tries to | what happens |\n|---|---|\n{rows}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardfix.linter import guards
+from guardfix.linter.analysis.kept_globals import changed_globals
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.facts import Facts, GuardUse
 from guardfix.linter.flow.events import Event, EventKind, pytorch_says
@@ -19,7 +20,11 @@ _UNNOTICED = frozenset({EventKind.UNCOUNTED_WRITE, EventKind.UNTRACKED_VIEW})
 def hazards_in_words(use: GuardUse, facts: Facts, project: Project) -> list[str]:
     """What goes wrong with InferenceMode here, as doubts about the edit."""
     events = (event for event in events_instead(use, facts, project, Effect.INFERENCE) if event.kind not in _UNNOTICED)
-    return list(dict.fromkeys(_hazard(event, _place(event, facts, project)) for event in events))[:_SHOWN]
+    found = [_hazard(event, _place(event, facts, project)) for event in events]
+    for name, call in changed_globals(use, facts) if facts.language == "cpp" else ():
+        line = f"line {facts.row(call.span.start)}"
+        found.append(f"`{name}` becomes an inference tensor and is changed in place at {line}: clone it there")
+    return list(dict.fromkeys(found))[:_SHOWN]
 
 
 def _hazard(event: Event, line: str) -> str:

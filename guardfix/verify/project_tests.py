@@ -151,9 +151,11 @@ class BuiltCopy:
 
     def install(self, requirements: Collection[str]) -> bool:
         """Installs packages beside the copy, for its tests alone; False where that fails, as without a network."""
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
+        command = [*module_command("pip"), "install", "--quiet", "--disable-pip-version-check", *requirements]
+        # pip runs outside the containment: nothing of the copy may take the place of its modules.
+        variables = {name: value for name, value in self.variables.items() if name != "PYTHONPATH"}
         with open(self.folder / "pip.log", "ab") as log, contextlib.suppress(OSError):
-            done = subprocess.run(command, env=self.variables, stdout=log, stderr=log, cwd=self.folder, check=False)
+            done = subprocess.run(command, env=variables, stdout=log, stderr=log, cwd=self.folder, check=False)
             return done.returncode == 0
         return False
 

@@ -203,8 +203,9 @@ def read_whole(path: str, workspace: Workspace) -> Facts | None:
     if frontend.extract_named is None:
         return frontend.extract(source, frozenset(), None)
     defined = _CPP_NAMES if frontend.name == "cpp" else _PYTHON_NAMES
-    names = frozenset(match[1].decode("utf-8", "replace") for match in defined.finditer(source.text))
-    return frontend.extract_named(source, frozenset(), None, names)
+    names = {match[1].decode("utf-8", "replace") for match in defined.finditer(source.text)}
+    # A script has no function, and its module is read for what it does with torch.
+    return frontend.extract_named(source, frozenset(), None, frozenset(names | {"torch"}))
 
 
 _PYTHON_NAMES = re.compile(rb"\b(?:def|class)[ \t]+(\w+)")

@@ -82,7 +82,10 @@ STARTED = {
     "guardfix/verify/library_server.py": [
         "subprocess.Popen: [*module_command(_SERVER), str(folder / 'serving.json'), str(commands), str(answers)]"
     ],
-    "guardfix/verify/project_tests.py": ["subprocess.Popen: [*module_command(_CONTAINED), folders, *command]"],
+    "guardfix/verify/project_tests.py": [
+        "subprocess.Popen: [*module_command(_CONTAINED), folders, *command]",
+        "subprocess.run: command",  # pip
+    ],
     "guardfix/verify/run_starting.py": [
         "subprocess.Popen: [*module_command('guardfix.runtime_shim.recording'), str(specification), str(ready)]",
         "subprocess.Popen: [*module_command(run_starter.__name__), str(theirs.fileno())]",
