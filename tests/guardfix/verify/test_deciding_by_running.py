@@ -62,7 +62,10 @@ def test_what_one_replacement_survives_becomes_evidence(program: Path) -> None:
     found = decision(program)
     assert (found["context"], found["confidence"]) == ("kernel", "low")
     [evidence] = found["evidence"]  # type: ignore[misc]
-    assert evidence["message"] == f"for kernel: by running {program}: no other replacement left it as it should be"
+    assert evidence["message"] == (
+        f"for kernel: by running {program}; c10::InferenceMode: {program} is stricter; removed: {program} is changed: no "
+        "other replacement left it as it should be"
+    )
 
     program.write_text(UNDECIDED.replace("x * 2", "x * 3"))
     assert decision(program)["context"] == "unknown", "what was run is not what stands there now"
