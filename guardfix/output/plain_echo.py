@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import sys
 from typing import TextIO
@@ -16,6 +17,8 @@ class PrintingStream(io.TextIOWrapper):
     def around(cls, stream: io.TextIOWrapper) -> PrintingStream:
         """The stream in place of another one, which is of no more use then."""
         encoding, errors, buffered = stream.encoding, stream.errors, stream.line_buffering
+        if codecs.lookup(encoding).name == "ascii":
+            encoding = "utf-8"  # as click does: the C locale says nothing about what the terminal shows
         return cls(stream.detach(), encoding=encoding, errors=errors, line_buffering=buffered)
 
     def write(self, text: str, /) -> int:

@@ -109,7 +109,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf504_inference_mode_in_training.py': (3999, 2788961357),
     'rules/gf505_legacy_decorator_call.py': (2026, 1699565329),
     'rules/gf506_inference_escape.py': (2719, 2145790722),
-    'rules/gf507_inference_backward.py': (2245, 3879297550),
+    'rules/gf507_inference_backward.py': (2351, 2110497864),
     'rules/gf508_inference_tensors_in_training.py': (10010, 871271089),
     'rules/gf509_recorded_write.py': (2453, 2379487081),
 }

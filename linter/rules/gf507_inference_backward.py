@@ -1,8 +1,8 @@
 """GF507 inference-backward: gradients are asked for of what was computed where nothing is recorded.
 
 What it flags: `backward()` and `torch::autograd::grad` of what was computed under an `InferenceMode` that is always
-on, a `NoGradGuard` or an `AutoGradMode(false)`, in the function or in one that calls it; and under `InferenceMode`
-the gradients of a graph from outside. The finding lists the steps.
+on, a `NoGradGuard`, an `AutoGradMode(false)` or a guard that hides the Autograd keys, in the function or in one that
+calls it; and under `InferenceMode` the gradients of a graph from outside. The finding lists the steps.
 
 Why it is bad: nothing computed under InferenceMode is recorded, so calling `backward()` on it raises "element 0 of
 tensors does not require grad and does not have a grad_fn". A graph recorded outside can be differentiated, but a
@@ -43,7 +43,11 @@ from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF507", "inference-backward", guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE))
+RULE = Rule(
+    "GF507",
+    "inference-backward",
+    guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE, Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
+)
 
 
 @RULE.check_event(*GRADIENTS)
