@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..facts import Call, Facts, GuardUse
-from ..facts.expressions import last_name, pointee, variable_of
+from ..facts.expressions import pointee, variable_of
 from ..facts.index import index_of
 
 
@@ -21,7 +21,7 @@ def changed_globals(use: GuardUse, facts: Facts) -> Iterator[tuple[str, Call]]:
     }
     for call in facts.calls if kept else ():
         name = variable_of(pointee(call.receiver)) if call.receiver is not None else ""
-        changes = call.name.endswith("_") and not call.name.endswith("__") and last_name(call.called) == call.name
+        changes = call.name.endswith("_") and not call.name.endswith("__")
         if name in kept and changes and not use.live.holds(call.span) and not _is_local(name, call.function, facts):
             yield name, call
 

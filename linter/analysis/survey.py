@@ -22,6 +22,14 @@ _VENDORED = lazy_regex(
 )
 
 
+_PYTHON_TEST = lazy_regex(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test)\.py$")
+
+
+def is_python_test(path: str) -> bool:
+    """Whether a file is called as pytest's tests are: these train in one function and predict in another."""
+    return _PYTHON_TEST.search(path) is not None
+
+
 @lru_cache(maxsize=1 << 16)  # an editor asks for all files of a project at each change
 def is_vendored(path: str) -> bool:
     """Whether a file stands in a folder for other people's code."""

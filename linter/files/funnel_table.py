@@ -106,10 +106,10 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf501_inference_escape.py': (2751, 1386378332),
     'rules/gf502_inference_backward.py': (2204, 2836541422),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2965, 101069055),
-    'rules/gf504_inference_mode_in_training.py': (3999, 2788961357),
+    'rules/gf504_inference_mode_in_training.py': (3924, 1107514514),
     'rules/gf505_legacy_decorator_call.py': (2026, 1699565329),
     'rules/gf506_inference_escape.py': (2719, 2145790722),
     'rules/gf507_inference_backward.py': (2351, 2110497864),
-    'rules/gf508_inference_tensors_in_training.py': (10010, 871271089),
+    'rules/gf508_inference_tensors_in_training.py': (9925, 3580184210),
     'rules/gf509_recorded_write.py': (2453, 2379487081),
 }

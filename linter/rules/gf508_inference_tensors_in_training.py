@@ -43,6 +43,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import guards
 from ..analysis.project import Project
+from ..analysis.survey import is_python_test
 from ..facts import Facts, Form
 from ..facts.bodies import AnyStatement, Assign, Block, Body, BodyKind, ReturnStatement
 from ..facts.expressions import (
@@ -54,7 +55,6 @@ from ..facts.expressions import (
     last_name,
     nodes_of,
     simple_name,
-    words_of,
 )
 from ..facts.python_model import PythonUse
 from ..facts.python_uses import uses_of
@@ -74,7 +74,6 @@ RULE = Rule(
     default=False,
 )
 
-_TEST_FILE = lazy_regex(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test)\.py$")
 _TRAINER = lazy_regex(r"(?i)trainer")
 _BASE = lazy_regex(r"Trainer(?:Base)?$|^LightningModule$")
 _EVALUATES = lazy_regex(
@@ -95,7 +94,7 @@ _NEW_PARAMETERS = frozenset(
 
 @RULE.check_file
 def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
-    if facts.python is None or not facts.bodies or _TEST_FILE.search(facts.path):
+    if facts.python is None or not facts.bodies or is_python_test(facts.path):
         return
     uses = [use for use in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR) if _is_on(use)]
     for function, trains in _functions(facts.bodies[0], False):
@@ -119,9 +118,9 @@ def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
                     )
                     span = use.call_span if use is not None else statement.span
                     yield RULE.at(facts, span, message, use=use.use if use is not None else None, variable=name)
-        decorating = [use for use in uses if use.decorated is not None and use.decorated.span == function.span]
-        if decorating:
-            yield from _parameters(statements, decorating[0], facts)
+        above = next((use for use in uses if use.decorated is not None and use.decorated.span == function.span), None)
+        if above is not None:
+            yield from _parameters(statements, above, facts)
 
 
 def _is_on(use: PythonUse) -> bool:
@@ -213,7 +212,7 @@ def _words_computed_with(expression: Expression) -> set[str]:
     if isinstance(expression, MemberAccess) and expression.name in _NUMBERS:
         return set()
     if isinstance(expression, NamePath):
-        return {expression.path[0]} if expression.path else words_of(expression)
+        return {expression.path[0]}
     found: set[str] = set()
     for child in expression.children:
         found |= _words_computed_with(child)
