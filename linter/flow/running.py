@@ -10,7 +10,7 @@ from ..facts import Facts
 from ..facts.bodies import Assign, Body, BodyKind
 from ..facts.expressions import MemberAccess, is_this
 from ..facts.spans import Sorted
-from ..facts.statement_walk import all_statements, words_in
+from ..facts.statement_walk import all_statements
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
@@ -31,23 +31,16 @@ def run_flow(
     """
     machine = machine_class(ProjectCode(files, instead))
     reach = reaching_guards(machine.program, set(instead))
-    reached = {
-        name
-        for file in machine.program.files
-        for owner, body in functions_of(file)
-        if id(body) in reach
-        for name in names_of(owner, body)
-    }
+    functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
+    reached = {name for _, owner, body in functions if id(body) in reach for name in names_of(owner, body)}
     for file in machine.program.files:
         if any(not instead or use.guard in instead for use in file.facts.guard_uses) or (
             not instead and not reached.isdisjoint(_words_of_module(file))
         ):
             machine.run_module(file)
         for owner, body in functions_of(file):
-            if id(body) not in reach:
-                continue
-            run_function_of(machine, file, owner, body)
-    functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
+            if id(body) in reach:
+                run_function_of(machine, file, owner, body)
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
         for file, owner, body in functions:
@@ -98,7 +91,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
     for file in program.files:
-        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
+        functions = [(owner, body, {body.name} | file.words_of(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
             defining[body.name] += 1
             for word in words:
@@ -147,7 +140,7 @@ _ASKING = frozenset(
 
 
 def _words_of_module(file: File) -> set[str]:
-    return words_in(file.module) if file.module is not None and file.language == "python" else set()
+    return file.words_of(file.module) if file.module is not None and file.language == "python" else set()
 
 
 def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
