@@ -27,7 +27,7 @@ from .repository_commits import CheckedOut
 _MOST_ROUNDS = 3
 _WIDTH = 72
 _LISTED = 200
-"""Fixes whose reasons a message has; nobody reads a message of megabytes."""
+"""Fixes whose reasons a message lists: more would make it unreadable."""
 
 
 @dataclass

@@ -71,7 +71,7 @@ def _explain_error(given: tuple[str, ...]) -> None:
 
 
 def _explain_other(text: str) -> None:
-    """What is no rule's code or name."""
+    """Explain something other than a rule's code or name."""
     from guardfix.pytorch_messages.message_lookup import find_messages
 
     from .explained_topics import guard_page, guards_named, list_of_rules, message_page, rules_named_like

@@ -12,7 +12,7 @@ HEAD_SECONDS = 5.0
 
 
 class PatientProtocol(H11Protocol):
-    """uvicorn's protocol, which by itself waits for ever for a first request."""
+    """uvicorn's protocol, which otherwise waits forever for the first request."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

@@ -25,7 +25,7 @@ from .project import Project
 
 _GUARDS = frozenset({guards.NO_GRAD, guards.PYTHON_INFERENCE_MODE})
 _SAY_NOTHING = frozenset({"staticmethod", "classmethod", "property", "override", "final", "wraps", "typing"})
-"""Decorators that are no guards."""
+"""Decorators other than guards."""
 _TRAINS = frozenset(
     {"backward", "grad", "zero_grad", "requires_grad_", "requires_grad", "enable_grad", "manual_backward", "optimizer"}
 )

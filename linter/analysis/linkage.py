@@ -139,7 +139,7 @@ class Linkage:
     # -- texts inside other files, and other languages
 
     def _of_texts(self, facts: Facts, other: Facts, function: Function | None) -> Link:
-        """Of two files of which one at least is no file of C++: only what is shown counts."""
+        """Of two files, at least one of which isn't C++: only what is shown counts."""
         if facts.python is not None and other.python is not None:
             return Link.SHOWN  # modules of Python import one another
         here, there = self._files.get(real_path(facts.path)), self._files.get(real_path(other.path))
@@ -150,7 +150,7 @@ class Linkage:
             return Link.SHOWN if any(build.start in starts for build in other.built) else Link.APART
         programs = [one for one in (here, there) if one is not None and one.python is not None]
         if len(programs) != 1:
-            return Link.APART  # nobody builds a document
+            return Link.APART  # a document isn't built
         for text, file in ((facts, other), (other, facts)):
             read = (name for build in text.built for name in build.files)
             places = {self._place(name, False, real_path(text.path)) for name in read}

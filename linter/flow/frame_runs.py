@@ -25,7 +25,7 @@ class FramePlace(NamedTuple):
 
 
 class PatientMachine(Machine):
-    """Follows longer programs, but not for ever: what is run first may take most."""
+    """Follows longer programs, up to a limit: what is run first may use most of it."""
 
     def __init__(self, program: ProjectCode) -> None:
         super().__init__(program)

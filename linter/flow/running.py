@@ -129,14 +129,14 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
 MOST_LEVELS = 5
 """Levels of callers above a guard whose functions are run by themselves."""
 MOST_OF_ONE_NAME = 3
-"""Functions of one name that are told apart no better than by it."""
+"""More functions of one name than this are not told apart by it across files."""
 _SWITCHES = guards_with(Effect.GRAD_MODE)
 _ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, _SWITCHES))
 _ASKING = frozenset(
     "backward manual_backward grad requires_grad_ Thread Timer ThreadPoolExecutor Executor submit map run_in_executor "
     "to_thread run_in_threadpool start_new_thread ThreadPool thread async jthread training_step compute_loss".split()
 )
-"""Words without one of which nothing is told of code under a guard that only switches recording off."""
+"""A file without any of these words has no finding about a guard that only switches recording off."""
 
 
 def _words_of_module(file: File) -> set[str]:

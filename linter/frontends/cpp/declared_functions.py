@@ -16,7 +16,7 @@ _NO_TYPE = lazy_regex(rb"\b(?:return|throw|else|new|delete|case|goto|do|operator
 _BEHIND = lazy_regex(
     rb"(?:const|noexcept|override|final|volatile|&|\s)*(?:->[\w:<>,&*\s]+)?(?:=\s*(?:0|default)\s*)?;\Z"
 )
-"""No text can be matched in two ways: trying all of them would take for ever."""
+"""No text can be matched in two ways: trying all of them would take forever."""
 _SCOPE = lazy_regex(rb"\b(?P<kind>namespace|class|struct)\b(?P<head>[^()=]*)\{\Z")
 _LINKAGE = lazy_regex(rb"\bextern\s*\"[^\"]*\"\s*\{\Z")
 _BASES = lazy_regex(rb"(?<!:):(?!:)")
