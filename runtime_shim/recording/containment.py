@@ -157,7 +157,9 @@ def _make_private(temporary: Path, needed: Iterable[Path]) -> bool:
     here = os.getcwd()
     searched = (os.environ.get(name, "").replace(" ", os.pathsep).split(os.pathsep) for name in _SEARCHED)
     programs = (sys.prefix, sys.base_prefix, __file__, here, *sys.path, *(path for paths in searched for path in paths))
-    kept = _outermost(path.resolve() for path in (*needed, *map(Path, filter(os.path.isabs, programs))))
+    kept = _outermost(
+        path.resolve() for path in (*needed, *_own_folders(), *map(Path, filter(os.path.isabs, programs)))
+    )
     done = _replace_folder("/tmp", kept, temporary)
     done = _replace_folder(_SHARED, kept, None) and done
     for place in _HIDDEN:
@@ -166,6 +168,15 @@ def _make_private(temporary: Path, needed: Iterable[Path]) -> bool:
     with contextlib.suppress(OSError):
         os.chdir(here)  # the old one is below what was mounted
     return done
+
+
+def _own_folders() -> Iterable[Path]:
+    """Where guardfix lies, more of which is imported later; a finder can know what the search path doesn't have."""
+    top = __name__.partition(".")[0]
+    packages = (module for name, module in sys.modules.items() if name == top or name.startswith(f"{top}."))
+    folders = {Path(folder) for package in packages for folder in getattr(package, "__path__", ())}
+    # In a checkout its packages are links.
+    return folders | {inside for folder in folders for inside in folder.iterdir() if inside.is_symlink()}
 
 
 def _outermost(paths: Iterable[Path]) -> list[Path]:
