@@ -39,7 +39,7 @@ def run_flow(
         ):
             machine.run_module(file)
         for owner, body in functions_of(file):
-            if id(body) in reach:
+            if id(body) in reach or (not instead and differentiates_in_function(file, body)):
                 run_function_of(machine, file, owner, body)
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
@@ -80,6 +80,14 @@ def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
         if class_ == id(owner) and part in machine.trained:
             found |= fills
     return found
+
+
+def differentiates_in_function(file: File, body: Body) -> bool:
+    """Whether a method that PyTorch runs without recording, if its class is an autograd function, wants gradients."""
+    return body.name in ("forward", "backward") and not _DIFFERENTIATES.isdisjoint(file.words_of(body))
+
+
+_DIFFERENTIATES = frozenset({"grad", "backward"})
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
