@@ -104,7 +104,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf410_training_under_guard.py': (4890, 2721410263),
     'rules/gf411_guard_in_scripted_code.py': (3843, 348241276),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
-    'rules/gf502_inference_backward.py': (2480, 808647830),
+    'rules/gf502_inference_backward.py': (2480, 541055872),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2965, 101069055),
     'rules/gf504_inference_mode_in_training.py': (3924, 1107514514),
     'rules/gf505_legacy_decorator_call.py': (2026, 1699565329),
