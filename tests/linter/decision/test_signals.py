@@ -41,6 +41,7 @@ def signals_of_use(found: Snippet) -> list[Signal]:
 
 
 RUNS = "at::Tensor helper(at::Tensor x) { return module.forward({x}).toTensor(); }\n"
+STEPS = "void step(at::Tensor x) { x.backward(); }\n"
 LOADS = 'void open() { module = torch::jit::load("m.pt"); }\n'
 CASES = [
     # declared
@@ -130,6 +131,11 @@ CASES = [
         body("auto y = module.forward({x}); GUARD; return module.forward({y});"),
     ),
     (
+        "runs-model-outside",
+        body("auto y = module.forward({x}); y.detach(); GUARD; return at::relu(y);"),
+        body("auto y = module.forward({x}); y.backward(); GUARD; return at::relu(y);"),
+    ),
+    (
         "loads-model",
         body('auto module = torch::jit::load("m.pt"); GUARD; return use(module);'),
         body('std::ifstream in; load("m.pt"); GUARD; return use(in);'),
@@ -181,6 +187,21 @@ CASES = [
         body("GUARD; auto y = torch::ones({2}); EXPECT_TRUE(y.key_set().has(k));", "TEST(Math, Keys)"),
     ),
     ("in-program", body("GUARD; work();", "int main()"), body("GUARD; work();", "int domain()")),
+    (
+        "in-program",
+        body("{ GUARD; work(); } auto y = x.requires_grad();", "int main()"),
+        body("{ GUARD; work(); } loss.backward();", "int main()"),
+    ),
+    (
+        "in-program",
+        STEPS + body("{ GUARD; work(); } other(x);", "int main()"),
+        STEPS + body("{ GUARD; work(); } step(x);", "int main()"),
+    ),
+    (
+        "in-program",
+        body("for (auto _ : state) { GUARD; work(); }", "static void run(benchmark::State& state)"),
+        body("{ GUARD; work(); } optimizer.step();", "static void run(benchmark::State& state)"),
+    ),
     ("named-like-workload", body("GUARD; work();", "void predict()"), body("GUARD; work();", "void product()")),
     # remove
     (
