@@ -41,6 +41,10 @@ def signals_of_use(found: Snippet) -> list[Signal]:
 
 
 RUNS = "at::Tensor helper(at::Tensor x) { return module.forward({x}).toTensor(); }\n"
+FALLBACK = (
+    "void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {{ GUARD; op.{1}(stack); }}\n"
+    "TORCH_LIBRARY_IMPL(_, {0}, m) {{ m.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>()); }}\n"
+)
 STEPS = "void step(at::Tensor x) { x.backward(); }\n"
 LOADS = 'void open() { module = torch::jit::load("m.pt"); }\n'
 CASES = [
@@ -204,6 +208,19 @@ CASES = [
     ),
     ("named-like-workload", body("GUARD; work();", "void predict()"), body("GUARD; work();", "void product()")),
     # remove
+    *(
+        ("hides-autograd-below-fallback", FALLBACK.format("PrivateUse1", "callBoxed"), silent)
+        for silent in (
+            FALLBACK.format("AutogradPrivateUse1", "callBoxed"),
+            FALLBACK.format("PrivateUse1", "redispatchBoxed"),
+            FALLBACK.format("PrivateUse1", "callBoxed").replace(
+                "GUARD; op.callBoxed(stack);", "op.callBoxed(stack); GUARD;"
+            ),
+            FALLBACK.format("PrivateUse1", "callBoxed")
+            .replace("IMPL(_", "IMPL(my")
+            .replace("fallback(", 'impl("op", '),
+        )
+    ),
     (
         "in-function-backward",
         FUNCTION.format(BACKWARD.format("GUARD; return {at::relu(g[0])};")),
