@@ -9,6 +9,7 @@ Only what guards and their tensors can reach is kept; the rest of a file is not 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -176,7 +177,7 @@ class BodyParameter(NamedTuple):
     """`*` and `**` of Python; of parameters that are given by name alone `=`; of those by position alone `/`."""
 
 
-class Body(Struct, frozen=True, array_like=True, gc=False):
+class Body(Struct, frozen=True, array_like=True, dict=True):
     """The code of a function, lambda or class, or that of a module outside of them."""
 
     kind: BodyKind
@@ -213,6 +214,13 @@ class Body(Struct, frozen=True, array_like=True, gc=False):
     """Its index in `Facts.functions`, where it is one of them."""
     is_read: bool = True
     """False where its code was left out, or where not all of it could be read."""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The identifiers that it mentions, and what is defined in it."""
+        from .statement_walk import words_in  # which walks what is defined here
+
+        return frozenset(words_in(self))
 
     def __str__(self) -> str:
         """Its code in regular form, with the bodies in it where they are defined: for tests and for people."""

@@ -86,19 +86,15 @@ def called_in(body: Body) -> Iterator[CallExpression]:
 
 
 def words_in(body: Body) -> set[str]:
-    """The identifiers that a function mentions, and what is defined in it."""
-    found: set[str] = set()
-    waiting = [body]
-    while waiting:
-        one = waiting.pop()
-        waiting += one.inner
-        for decorator in one.decorators:
-            found |= words_of(decorator)
-        for statement in all_statements((*one.initialisers, *one.statements)):
-            if isinstance(statement, Assign) and statement.type is not None:
-                found |= words_of(statement.type)
-            for expression in expressions_of(statement):
-                found |= words_of(expression)
+    """What `Body.words` remembers."""
+    found: set[str] = set().union(*(one.words for one in body.inner))
+    for decorator in body.decorators:
+        found |= words_of(decorator)
+    for statement in all_statements((*body.initialisers, *body.statements)):
+        if isinstance(statement, Assign) and statement.type is not None:
+            found |= words_of(statement.type)
+        for expression in expressions_of(statement):
+            found |= words_of(expression)
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from ..facts.bodies import Body
-from ..facts.statement_walk import words_in
 from .events import EventKind
 from .guards_entered import opened_by
 from .paths import Interpreter, Place
@@ -19,7 +18,7 @@ _DIFFERENTIATES = frozenset({"backward", "manual_backward"})
 
 def may_train(body: Body) -> bool:
     """Whether a function may train a model: by its name, or because it differentiates."""
-    return _TRAINS.search(body.name) is not None or not _DIFFERENTIATES.isdisjoint(words_in(body))
+    return _TRAINS.search(body.name) is not None or not _DIFFERENTIATES.isdisjoint(body.words)
 
 
 def note_run(model: Value, shown: str, state: State, place: Place) -> None:

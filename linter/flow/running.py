@@ -91,7 +91,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
     for file in program.files:
-        functions = [(owner, body, {body.name} | file.words_of(body)) for owner, body in functions_of(file)]
+        functions = [(owner, body, {body.name} | body.words) for owner, body in functions_of(file)]
         for owner, body, words in functions:
             defining[body.name] += 1
             for word in words:
@@ -139,8 +139,8 @@ _ASKING = frozenset(
 """A file without any of these words has no finding about a guard that only switches recording off."""
 
 
-def _words_of_module(file: File) -> set[str]:
-    return file.words_of(file.module) if file.module is not None and file.language == "python" else set()
+def _words_of_module(file: File) -> frozenset[str]:
+    return file.module.words if file.module is not None and file.language == "python" else frozenset()
 
 
 def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
