@@ -16,7 +16,9 @@ from .analysis.project import Project
 from .analysis.python_modules import PythonModules
 from .facts.bodies import Body, Import
 from .facts.python_uses import runs_inference
+from .facts.statement_walk import words_in
 from .files.search import word_places
+from .flow.model_training import TRAINING_WORDS
 from .flow.program import ProjectCode
 from .flow.running import functions_of, names_of, reaching_guards
 
@@ -76,7 +78,7 @@ class ModelFollowing:
         """(module of the project, name) of what a module imports and its functions mention, or it hands on."""
         if module is None:
             return
-        words = module.words
+        words = words_in(module)
         handed_on = self._taken_from.get(path, set()) | {"*"} if _hands_on(path) else set()
         for statement in module.statements:
             if isinstance(statement, Import) and (statement.name in words or statement.name in handed_on):
@@ -104,14 +106,17 @@ def _hands_on(path: str) -> bool:
 
 
 def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]]) -> list[str]:
-    """The paths of those files that call a function of one of these names, which few others do."""
-    names_in = {path: {word for word in words if _is_called(word, text)} for path, text in texts}
+    """The paths of those files that may train, and call a function of one of these names, which few others do."""
+    names_in = {
+        path: {word for word in words if _is_called(word, text)} for path, text in texts if _MAY_TRAIN.search(text)
+    }
     counts = Counter(name for found in names_in.values() for name in found)
     # A name that is called in many files stands for many functions.
     found = [path for path, names in names_in.items() if any(counts[name] <= MOST_CALLING for name in names)]
     return sorted(found)[:MOST_FILES]
 
 
+_MAY_TRAIN = re.compile(rf"backward\s*\(|def (?:\w*_)?(?:{TRAINING_WORDS})(?:_\w*)?\s*\(".encode())
 _CALL = re.compile(rb"\s*\(")
 
 

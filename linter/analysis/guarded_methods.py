@@ -18,7 +18,7 @@ from ..facts.expressions import (
     simple_name,
     truth_of,
 )
-from ..facts.statement_walk import all_statements, called_in
+from ..facts.statement_walk import all_statements, called_in, words_in
 from ..named_tuples import NamedTuple
 from .ops import is_factory_name
 from .project import Project
@@ -152,7 +152,7 @@ def _loses_it(method: Body, guarded: set[str]) -> bool:
         return False
     if any(last_name(one) not in _SAY_NOTHING for one in method.decorators):
         return False
-    words = method.words
+    words = words_in(method)
     if not _TRAINS.isdisjoint(words) or any(guards.PYTHON.get(word) for word in words):
         return False
     if any(isinstance(one, Block) and not _are_torchs(one) for one in all_statements(method.statements)):

@@ -9,7 +9,6 @@ Only what guards and their tensors can reach is kept; the rest of a file is not 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 from msgspec import Struct
 
@@ -214,13 +213,6 @@ class Body(Struct, frozen=True, array_like=True, dict=True):
     """Its index in `Facts.functions`, where it is one of them."""
     is_read: bool = True
     """False where its code was left out, or where not all of it could be read."""
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The identifiers that it mentions, and what is defined in it."""
-        from .statement_walk import words_in  # which walks what is defined here
-
-        return frozenset(words_in(self))
 
     def __str__(self) -> str:
         """Its code in regular form, with the bodies in it where they are defined: for tests and for people."""

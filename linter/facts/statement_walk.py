@@ -85,9 +85,19 @@ def called_in(body: Body) -> Iterator[CallExpression]:
                     yield node
 
 
-def words_in(body: Body) -> set[str]:
-    """What `Body.words` remembers."""
-    found: set[str] = set().union(*(one.words for one in body.inner))
+def words_in(body: Body) -> frozenset[str]:
+    """The identifiers that a function mentions, and what is defined in it; the body remembers them."""
+    known: frozenset[str] | None = body.__dict__.get(_WORDS)
+    if known is None:
+        known = body.__dict__[_WORDS] = frozenset(_words_in(body))
+    return known
+
+
+_WORDS = "words"
+
+
+def _words_in(body: Body) -> set[str]:
+    found: set[str] = set().union(*map(words_in, body.inner))
     for decorator in body.decorators:
         found |= words_of(decorator)
     for statement in all_statements((*body.initialisers, *body.statements)):

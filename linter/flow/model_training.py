@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 
 from ..facts.bodies import Body
+from ..facts.statement_walk import words_in
 from .events import EventKind
 from .guards_entered import opened_by
 from .paths import Interpreter, Place
 from .state import State
 from .values import ModelRun, Ref, Value
 
-_TRAINS = re.compile(r"(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
-"""Names of functions that train, also where something out of sight computes the gradients."""
+TRAINING_WORDS = "train|training|loss|step|fit|backward|learn|update"
+"""In names of functions that train, also where something out of sight computes the gradients."""
+_TRAINS = re.compile(rf"(?:^|_)(?:{TRAINING_WORDS})(?:_|$)")
 _DIFFERENTIATES = frozenset({"backward", "manual_backward"})
 
 
 def may_train(body: Body) -> bool:
     """Whether a function may train a model: by its name, or because it differentiates."""
-    return _TRAINS.search(body.name) is not None or not _DIFFERENTIATES.isdisjoint(body.words)
+    return _TRAINS.search(body.name) is not None or not _DIFFERENTIATES.isdisjoint(words_in(body))
 
 
 def note_run(model: Value, shown: str, state: State, place: Place) -> None:

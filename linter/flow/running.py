@@ -10,7 +10,7 @@ from ..facts import Facts
 from ..facts.bodies import Assign, Body, BodyKind
 from ..facts.expressions import MemberAccess, is_this
 from ..facts.spans import Sorted
-from ..facts.statement_walk import all_statements
+from ..facts.statement_walk import all_statements, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
@@ -91,7 +91,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
     for file in program.files:
-        functions = [(owner, body, {body.name} | body.words) for owner, body in functions_of(file)]
+        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
             defining[body.name] += 1
             for word in words:
@@ -140,7 +140,7 @@ _ASKING = frozenset(
 
 
 def _words_of_module(file: File) -> frozenset[str]:
-    return file.module.words if file.module is not None and file.language == "python" else frozenset()
+    return words_in(file.module) if file.module is not None and file.language == "python" else frozenset()
 
 
 def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:
