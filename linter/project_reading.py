@@ -346,12 +346,15 @@ class ProjectReader(Struct, dict=True):
         for language in self.found.files:
             if not any(one.language == language and one.python and runs_inference(one) for one in project):
                 continue
-            if not any(rule.asks_training for rule in self.rules) and not self._may_fill(language):
+            checked, around = self.found.files[language], self._around.files.get(language, ())
+            matters: Callable[[str], bool] = partial(self._may_fill, language)
+            if any(rule.asks_training for rule in self.rules):
+                matters = bool  # all of them
+            elif not any(map(matters, (*checked, *around))):
                 continue  # then there is nothing that models could share
             from .model_following import ModelFollowing
 
-            around = self._around.files.get(language, ())
-            following = ModelFollowing(language, self.found.files[language], around)
+            following = ModelFollowing(language, checked, around, matters)
             for _ in range(_ROUNDS):
                 names, paths = following.asked(project)
                 callers = self._files_that_call(names, following.near(project) if names else (), language)
@@ -367,14 +370,11 @@ class ProjectReader(Struct, dict=True):
                 )
         return project
 
-    def _may_fill(self, language: str) -> bool:
-        """Whether a model in some file may fill a cache of its own when it is run first."""
+    def _may_fill(self, language: str, path: str) -> bool:
+        """Whether a model in a file may fill a cache of its own when it is run first."""
         may_fill = frontend_named(language).may_fill
-        if may_fill is None:
-            return False
-        paths = (*self.found.files[language], *self._around.files.get(language, ()))
-        sources = (self.workspace.read_or_none(path) for path in paths)
-        return any(source is not None and may_fill(source.text) for source in sources)
+        source = self.workspace.read_or_none(path) if may_fill is not None else None
+        return may_fill is not None and source is not None and may_fill(source.text)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
