@@ -86,7 +86,7 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
     """Whether something can go wrong in a function, or a module, that no guard reaches."""
     if body is None or file.language != "python":
         return False
-    words = file.words_of(body)
+    words = words_in(body)
     # Of an autograd function PyTorch runs these without recording.
     if body.name in ("forward", "backward") and not _DIFFERENTIATES.isdisjoint(words):
         return True
