@@ -105,10 +105,15 @@ def _hands_on(path: str) -> bool:
     return path.endswith("__init__.py")
 
 
-def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]]) -> list[str]:
-    """The paths of those files that may train, and call a function of one of these names, which few others do."""
+def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]], training: bool) -> list[str]:
+    """The paths of those files that call a function of one of these names, which few others do.
+
+    With `training`, only of those that may train.
+    """
     names_in = {
-        path: {word for word in words if _is_called(word, text)} for path, text in texts if _MAY_TRAIN.search(text)
+        path: {word for word in words if _is_called(word, text)}
+        for path, text in texts
+        if not training or _MAY_TRAIN.search(text)
     }
     counts = Counter(name for found in names_in.values() for name in found)
     # A name that is called in many files stands for many functions.

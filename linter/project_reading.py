@@ -357,7 +357,8 @@ class ProjectReader(Struct, dict=True):
             following = ModelFollowing(language, checked, around, matters)
             for _ in range(_ROUNDS):
                 names, paths = following.asked(project)
-                callers = self._files_that_call(names, following.near(project) if names else (), language)
+                near = following.near(project) if names else ()
+                callers = self._files_that_call(names, near, language, matters is not bool)
                 hits: list[Hit] = [(language, path, "") for path in dict.fromkeys((*paths, *callers))]
                 if not hits:
                     break
@@ -459,14 +460,14 @@ class ProjectReader(Struct, dict=True):
         self.lost += sift.lost
         return hits
 
-    def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str) -> list[str]:
-        """The paths of those files in which one of the names is called."""
+    def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str, training: bool) -> list[str]:
+        """The paths of those files in which one of the names is called, with `training` of those that may train."""
         from .model_following import calling_files
 
         words = [name.encode() for name in sorted(names)]
         hits = self._hits_of(words, among, language) if words and among else []
         sources = ((path, self.workspace.read_or_none(path)) for _, path, why in hits if not why)
-        return calling_files(words, ((path, source.text) for path, source in sources if source is not None))
+        return calling_files(words, ((path, source.text) for path, source in sources if source is not None), training)
 
     def _files_that_name(
         self,
