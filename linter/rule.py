@@ -258,9 +258,9 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def find_rules(selector: str, more: Sequence[Rule] = ()) -> tuple[Rule, ...]:
-    """The rules with that code or name: C++ and Python rules about the same thing share one. Raises `UnknownRule`.
+    """The rules with that code or name. Raises `UnknownRule`.
 
-    `more` are rules that do not come with guardfix.
+    `more` are rules that do not come with guardfix; their names may be those of others.
     """
     found = [load_rule(name) for name in rule_names() if selector.lower() in (name.code.lower(), name.name)]
     found += [rule for rule in more if selector.lower() in (rule.code.lower(), rule.name)]

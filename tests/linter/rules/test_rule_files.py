@@ -27,8 +27,10 @@ def test_every_file_of_the_folder_has_the_name_of_a_rule() -> None:
     assert files == {name.module for name in rule_names()}
 
 
-def test_a_code_is_that_of_one_rule() -> None:
-    assert [code for code, times in Counter(name.code for name in rule_names()).items() if times > 1] == []
+@pytest.mark.parametrize("part", ["code", "name"])
+def test_a_code_or_name_is_that_of_one_rule(part: str) -> None:
+    """In comments, in `--select` and on the pages a name means one rule, as a code does."""
+    assert [one for one, times in Counter(getattr(rule, part) for rule in rule_names()).items() if times > 1] == []
 
 
 @each_rule

@@ -1,4 +1,4 @@
-"""GF507 inference-backward: gradients are asked for of what was computed where nothing is recorded.
+"""GF507 unrecorded-backward: gradients are asked for of what was computed where nothing is recorded.
 
 What it flags: `backward()` and `torch::autograd::grad` of what was computed under an `InferenceMode` that is always
 on, a `NoGradGuard`, an `AutoGradMode(false)` or a guard that hides the Autograd keys, in the function or in one that
@@ -45,7 +45,7 @@ from ..rule import Rule
 
 RULE = Rule(
     "GF507",
-    "inference-backward",
+    "unrecorded-backward",
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE, Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
 )
 

@@ -1,4 +1,4 @@
-"""GF407 redundant-guard: `no_grad` next to or inside `inference_mode` is redundant.
+"""GF407 redundant-context-manager: `no_grad` next to or inside `inference_mode` is redundant.
 
 What it flags: `torch.no_grad()` in the same `with` as `torch.inference_mode()`, in its block, directly around it,
 or as a second decorator of the same function.
@@ -42,7 +42,7 @@ from ..rule import Rule
 
 RULE = Rule(
     "GF407",
-    "redundant-guard",
+    "redundant-context-manager",
     severity=Severity.INFO,
     languages=("python",),
     odd_uses_only=True,

@@ -1,4 +1,4 @@
-"""GF506 inference-escape: a tensor made under `InferenceMode` is modified after its scope.
+"""GF506 inference-mode-escape: a tensor made under `InferenceMode` is modified after its scope.
 
 What it flags: a tensor that is made under `InferenceMode` and is outside the mode modified in place (also by an `_out`
 function, an index, through a view), given `requires_grad`, saved for backward, or given to a parameter by `set_data`.
@@ -52,7 +52,7 @@ from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
 
-RULE = Rule("GF506", "inference-escape", guards=guards_with(Effect.INFERENCE))
+RULE = Rule("GF506", "inference-mode-escape", guards=guards_with(Effect.INFERENCE))
 
 
 @RULE.check_event(*ESCAPES)
