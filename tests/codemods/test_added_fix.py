@@ -39,7 +39,7 @@ FIX = '''"""GF998: the name is spelled `torch::NoGradGuard`."""
 
 from __future__ import annotations
 
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 

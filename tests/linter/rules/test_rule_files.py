@@ -15,9 +15,9 @@ from guardfix.linter import rules
 from guardfix.linter.frontends.frontend import frontends
 from guardfix.linter.guards import no_guards
 from guardfix.linter.rule import Rule, all_rules, load_rule
-from guardfix.linter.rule_names import RuleName, rule_names
+from guardfix.linter.rule_names import RuleGroup, RuleName, rule_names
 
-HEADINGS = ("What it flags", "Why it is bad", "Example", "Use instead", "Fix", "Not flagged", "References")
+HEADINGS = ("What it flags", "Why it is bad", "Example", "Use instead", "Fix", "Not flagged", "Limits", "References")
 each_rule = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: f"{rule.code} {rule.name}")
 
 
@@ -36,6 +36,17 @@ def test_a_code_or_name_is_that_of_one_rule(part: str) -> None:
 @each_rule
 def test_a_rule_names_front_ends_that_exist(rule: Rule) -> None:
     assert set(rule.languages) <= set(frontends())
+
+
+@each_rule
+def test_a_rule_says_its_group_and_since_when_it_exists(rule: Rule) -> None:
+    assert rule.group is not None
+    assert (rule.group is RuleGroup.GUARDFIX) == rule.code.startswith("GF0")
+    assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since)
+
+
+def test_a_group_is_called_like_no_rule() -> None:
+    assert not set(RuleGroup) & {rule.name for rule in rule_names()}
 
 
 @each_rule
