@@ -94,7 +94,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf307_grad_mode_asked_in_forward.py': (6353, 3804401076),
     'rules/gf401_guard_on_async_def.py': (4344, 1057425038),
     'rules/gf402_bare_guard_statement.py': (2522, 451565351),
-    'rules/gf403_uncalled_guard.py': (2380, 95170202),
+    'rules/gf403_uncalled_guard.py': (2419, 825131094),
     'rules/gf404_guard_on_class.py': (2049, 1185282891),
     'rules/gf405_raw_c_guard.py': (3325, 55153321),
     'rules/gf406_yield_under_guard.py': (4238, 3770265377),

@@ -21,7 +21,8 @@ accept a guard.
 Not flagged: names inside `try:`, which test whether the guard exists; `@torch.no_grad` (GF505); aliases (`guard =
 torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
 
-Limits: a class that is kept under another name isn't followed to where that name is entered.
+Limits: a class that is kept in an attribute, passed as an argument or returned by a function isn't followed to where it
+is entered.
 
 References: torch/autograd/grad_mode.py of torch 2.13.
 """
