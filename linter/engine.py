@@ -72,6 +72,8 @@ class Options(Struct, frozen=True):
     is left out, with a finding. 0 for any time."""
     memory: int = 0
     """Megabytes that a process may take for these; what is left out then is a finding. 0 for any amount."""
+    project: str = ""
+    """The folder of the project around the paths; empty for the nearest one with a configuration or a repository."""
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty if unknown."""
     reindent_limit: int = REINDENT_LIMIT
@@ -256,19 +258,16 @@ def _check(
     choice = _file_choice(run)
     limits = FileLimits(options.timeout_per_file, options.memory)
     cache = _cache(options.cache_folder, limits)
+    declared_from = os.path.dirname(options.intents_from) or options.root
     with guard_tables_extended(guards):
         reader = ProjectReader(
             rules,
             funnel_of(rules, on_request=options.include_docs, extended=extended),
             choice,
+            project=options.project,
             minimum_torch=options.minimum_torch,
             reindent_limit=options.reindent_limit,
-            intents=IntentPatterns.of(
-                options.intents,
-                os.path.dirname(options.intents_from) or options.root,
-                options.intents_from,
-                workspace,
-            ),
+            intents=IntentPatterns.of(options.intents, declared_from, options.intents_from, workspace),
             minimum_torch_at=run.minimum_torch_at,
             guards=guards,
             workspace=workspace,

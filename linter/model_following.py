@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from . import guards
 from .analysis.project import Project
@@ -17,6 +17,8 @@ from .analysis.python_modules import PythonModules
 from .facts.bodies import Body, Import
 from .facts.python_uses import runs_inference
 from .facts.statement_walk import words_in
+from .files.search import word_places
+from .flow.model_training import TRAINING_WORDS
 from .flow.program import ProjectCode
 from .flow.running import functions_of, names_of, reaching_guards
 
@@ -31,10 +33,13 @@ _EVERYWHERE = frozenset({"forward", "main", "__call__", "__init__"})
 
 
 class ModelFollowing:
-    """What has to be read in one language."""
+    """What has to be read in one language: modules for which `matters` holds, and those that hand on what others do."""
 
-    def __init__(self, language: str, checked: Sequence[str], around: Sequence[str]) -> None:
+    def __init__(
+        self, language: str, checked: Sequence[str], around: Sequence[str], matters: Callable[[str], bool]
+    ) -> None:
         self.language = language
+        self._matters = matters
         self.around = frozenset(around)
         """Paths of files that are not checked."""
         self.read: set[str] = set()
@@ -64,7 +69,8 @@ class ModelFollowing:
                     taken[path].add(name)
         names = running - _EVERYWHERE - self.names
         self.names |= names.union(*taken.values())
-        unread = sorted(path for path, new in taken.items() if not new <= self._taken_from.get(path, set()))
+        new = (path for path, names in taken.items() if not names <= self._taken_from.get(path, set()))
+        unread = sorted(path for path in new if _hands_on(path) or self._matters(path))
         self._taken_from |= taken
         return frozenset(names), unread[: MOST_FILES - len(self.read)]
 
@@ -73,9 +79,9 @@ class ModelFollowing:
         if module is None:
             return
         words = words_in(module)
-        hands_on = path.endswith("__init__.py")
+        handed_on = self._taken_from.get(path, set()) | {"*"} if _hands_on(path) else set()
         for statement in module.statements:
-            if isinstance(statement, Import) and (hands_on or statement.name in words):
+            if isinstance(statement, Import) and (statement.name in words or statement.name in handed_on):
                 holder, _, name = statement.dotted.rpartition(".")
                 found = self._modules.find(statement.dotted, path)
                 found = found or self._modules.find(holder or "." * statement.dotted.startswith("."), path)
@@ -95,13 +101,28 @@ class ModelFollowing:
         return [path for place, path in self._by_place.items() if place.startswith(starts) and path not in self.read]
 
 
+def _hands_on(path: str) -> bool:
+    return path.endswith("__init__.py")
+
+
 def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]]) -> list[str]:
-    """The paths of those files that call a function of one of these names, which few others do."""
-    if not words:
-        return []
-    called = re.compile(rb"(?<!def )\b(" + b"|".join(words) + rb")\s*\(")
-    names_in = {path: {*called.findall(text)} for path, text in texts}
+    """The paths of those files that may train, and call a function of one of these names, which few others do."""
+    names_in = {
+        path: {word for word in words if _is_called(word, text)} for path, text in texts if _MAY_TRAIN.search(text)
+    }
     counts = Counter(name for found in names_in.values() for name in found)
     # A name that is called in many files stands for many functions.
     found = [path for path, names in names_in.items() if any(counts[name] <= MOST_CALLING for name in names)]
     return sorted(found)[:MOST_FILES]
+
+
+_MAY_TRAIN = re.compile(rf"backward\s*\(|def (?:\w*_)?(?:{TRAINING_WORDS})(?:_\w*)?\s*\(".encode())
+_CALL = re.compile(rb"\s*\(")
+
+
+def _is_called(word: bytes, text: bytes) -> bool:
+    """Whether the name stands in the text in front of a bracket, and not in a definition."""
+    for place in word_places(text, word):
+        if text[max(0, place - 4) : place] != b"def " and _CALL.match(text, place + len(word)):
+            return True
+    return False

@@ -39,7 +39,7 @@ from .limited_work import DECIDING, LimitedWork
 from .rule import Rule
 from .rule_names import rule_names
 from .surroundings import Surroundings
-from .surveying import Surveying
+from .surveying import Surveying, uses_left_open
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -79,6 +79,8 @@ class ProjectReader(Struct, dict=True):
     rules: Sequence[Rule]
     funnel: Funnel
     choice: FileChoice = field(default_factory=FileChoice)
+    project: str = ""
+    """The folder of the project; empty to look for it above the paths."""
     minimum_torch: str = ""
     intents: IntentPatterns = NO_PATTERNS
     reindent_limit: int = REINDENT_LIMIT
@@ -138,7 +140,7 @@ class ProjectReader(Struct, dict=True):
             for place in self.found.unreadable
             if place.language is not None
         ]
-        self._around = Surroundings(paths, self.found, self._find_around, self.workspace, self.known)
+        self._around = Surroundings(paths, self.found, self._find_around, self.workspace, self.known, self.project)
         self._common: set[str] = set()
         facts += self._through_reexports(facts)
         checked = {one.path for one in facts}
@@ -165,7 +167,8 @@ class ProjectReader(Struct, dict=True):
         """The build of the project around the paths, where some C++ may depend on it."""
         languages = {one.language for one in facts if one.guard_uses}
         languages = {name for name in languages if frontend_named(name).header is not None}
-        roots = list(dict.fromkeys(project_root(path) or path for path in map(self.workspace.key, paths)))
+        named = self.workspace.key(self.project) if self.project else ""
+        roots = list(dict.fromkeys(named or project_root(path) or path for path in map(self.workspace.key, paths)))
         if not languages or not roots:
             return NO_BUILD
         described = ((root, find_compile_commands(root, self.workspace)) for root in roots)
@@ -324,7 +327,8 @@ class ProjectReader(Struct, dict=True):
                 break
             project = project.joined(more, around, asked=frozenset().union(*asked.values()))
         # Nothing is listed, and so nothing unseen, where nothing is asked.
-        unseen = self._around.unseen if any(asked.values()) else ""
+        left_open = any(names or uses_left_open(project, one, self.rules, self.work) for one, names in asked.items())
+        unseen = self._around.unseen if left_open else ""
         return project.joined(unseen=unseen, common=self._common)
 
     def _questions(self, project: Project, language: str) -> set[str]:
@@ -342,12 +346,15 @@ class ProjectReader(Struct, dict=True):
         for language in self.found.files:
             if not any(one.language == language and one.python and runs_inference(one) for one in project):
                 continue
-            if not any(rule.asks_training for rule in self.rules) and not self._may_fill(language):
+            checked, around = self.found.files[language], self._around.files.get(language, ())
+            matters: Callable[[str], bool] = partial(self._may_fill, language)
+            if any(rule.asks_training for rule in self.rules):
+                matters = bool  # all of them
+            elif not any(map(matters, (*checked, *around))):
                 continue  # then there is nothing that models could share
             from .model_following import ModelFollowing
 
-            around = self._around.files.get(language, ())
-            following = ModelFollowing(language, self.found.files[language], around)
+            following = ModelFollowing(language, checked, around, matters)
             for _ in range(_ROUNDS):
                 names, paths = following.asked(project)
                 callers = self._files_that_call(names, following.near(project) if names else (), language)
@@ -363,14 +370,11 @@ class ProjectReader(Struct, dict=True):
                 )
         return project
 
-    def _may_fill(self, language: str) -> bool:
-        """Whether a model in some file may fill a cache of its own when it is run first."""
+    def _may_fill(self, language: str, path: str) -> bool:
+        """Whether a model in a file may fill a cache of its own when it is run first."""
         may_fill = frontend_named(language).may_fill
-        if may_fill is None:
-            return False
-        paths = (*self.found.files[language], *self._around.files.get(language, ()))
-        sources = (self.workspace.read_or_none(path) for path in paths)
-        return any(source is not None and may_fill(source.text) for source in sources)
+        source = self.workspace.read_or_none(path) if may_fill is not None else None
+        return may_fill is not None and source is not None and may_fill(source.text)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""

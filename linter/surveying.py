@@ -35,6 +35,17 @@ OpenUse = tuple[str, GuardUse]
 """A use and the file in which it stands."""
 
 
+def uses_left_open(project: Project, language: str, rules: Sequence[Rule], work: LimitedWork) -> list[OpenUse]:
+    """The uses in checked files that are undecided, or hardly decided, by what was read so far."""
+
+    def of_file(path: str) -> list[OpenUse]:
+        facts = project.files[path]
+        return [(path, use) for rule in rules for use in rule.undecided(facts, project)]
+
+    paths = [facts.path for facts in project.checked() if facts.language == language]
+    return [use for uses in work.each(of_file, paths, DECIDING) for use in uses]
+
+
 class Surveying(Struct, frozen=True):
     """Asks the files of one language in one run."""
 
@@ -52,7 +63,7 @@ class Surveying(Struct, frozen=True):
         """The project with what all its files say, and the functions that open uses reach, where some stay open."""
         asked: set[tuple[str, Span]] = set()
         for _ in range(_ROUNDS):
-            uses = self._open_uses(project)
+            uses = uses_left_open(project, self.language, self.rules, self.work)
             places = {(path, use.type_span) for path, use in uses}
             if places <= asked:
                 break
@@ -61,14 +72,6 @@ class Surveying(Struct, frozen=True):
                 project = project.joined(survey=self._survey(project, uses))
             project = self._followed(project, uses)
         return project
-
-    def _open_uses(self, project: Project) -> list[OpenUse]:
-        def of_file(path: str) -> list[OpenUse]:
-            facts = project.files[path]
-            return [(path, use) for rule in self.rules for use in rule.undecided(facts, project)]
-
-        paths = [facts.path for facts in project.checked() if facts.language == self.language]
-        return [use for uses in self.work.each(of_file, paths, DECIDING) for use in uses]
 
     def _survey(self, project: Project, uses: Sequence[OpenUse]) -> Survey:
         files = [path for path in (*self.checked, *self.around) if not is_vendored(path)]

@@ -28,6 +28,8 @@ def repeat_in_the_thread(site: Site) -> Fix | None:
         return None
     function = (lambdas or started)[-1]
     declaration = text[use.span.start : use.span.end].decode("utf-8", "replace")
+    if not declaration.isascii():
+        return None  # compilers differ in which other letters a name may have
     where = "the lambda" if function.is_lambda else f"`{function.name}`"
     return site.fix(f"repeat `{declaration}` at the top of {where}", [_at_the_top(function, declaration, text)])
 

@@ -36,6 +36,7 @@ DEFAULTS: dict[str, object] = {
     "output_format": None,
     "paths": (),
     "preserve": False,
+    "project": None,
     "quiet": False,
     "reading_memory": None,
     "remove_redundant": False,

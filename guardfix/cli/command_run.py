@@ -79,6 +79,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
     exclude, more_excluded = arguments.pop("exclude"), arguments.pop("extend_exclude")
     no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
     include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
+    project = arguments.pop("project") or ""
     workers = arguments.pop("jobs") or 0
     cache_folder = "" if arguments.pop("no_cache") else _own_cache()
     no_plugins = arguments.pop("no_plugins", False)
@@ -102,6 +103,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
             force_exclude=configured.force_exclude or force_exclude,
             include_docs=configured.include_docs or include_docs,
             minimum_torch=minimum_torch or configured.minimum_torch,
+            project=project,
             workers=workers,
             cache_folder=cache_folder,
             timeout_per_file=timeout_per_file or 0.0,

@@ -127,6 +127,13 @@ def selection(command: F) -> F:
                 help="Exclude files even if they are named on the command line.",
             ),
             click.option(
+                "--project",
+                metavar="FOLDER",
+                type=click.Path(exists=True, file_okay=False),
+                help="The project that the paths belong to, where decisions look for evidence; by default the nearest "
+                "folder with a configuration or a git repository.",
+            ),
+            click.option(
                 "--config",
                 "configs",
                 multiple=True,

@@ -177,6 +177,7 @@ if TYPE_CHECKING:
 @click.option("--compiler", metavar="CXX", help="The C++ compiler; by default $CXX, then g++, clang++, c++.")
 @click.option("--allow-unsupported", is_flag=True, help="Exit with 0 even if programs can't be compared.")
 @click.option("--allow-not-reached", is_flag=True, help="Exit with 0 even if migrated guards were not entered.")
+@click.option("--verbose", "-v", is_flag=True, help="Also show the guards, the steps and what was not migrated.")
 @output_format_option("verdicts", show_default=True)
 def command(**arguments: Any) -> None:
     """Run each program at and below PATHS before and after migration, and report what changed.
@@ -235,7 +236,8 @@ def command(**arguments: Any) -> None:
     output_format = load_format(arguments["output_format"])
     assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
     results: list[Result] = []
-    output_format.verdicts(_noted(_results(run, choice, arguments, settings), results), settings.backend, run.output())
+    found = _noted(_results(run, choice, arguments, settings), results)
+    output_format.verdicts(found, settings.backend, replace(run.output(), verbose=arguments["verbose"]))
     if not any(result.is_program for result in results):
         echo(
             "guardfix verify: no programs found: no C++ file with a main, and no Python script that uses torch",

@@ -27,7 +27,7 @@ def exercise_lines(result: ExercisedProject, outcomes: Sequence[GuardOutcome]) -
         yield f"{op.shown}: {op.verdict}"
         yield f"  {op.reason[:1].upper()}{op.reason[1:]}."
         if op.advice:
-            yield f"  What to do: {op.advice}."
+            yield f"  = do this: {op.advice}"
         text = result.program_of(op)
         if text:
             yield "  This program shows it:"

@@ -38,6 +38,8 @@ class Output(Struct, frozen=True):
     """Whether texts can lead to addresses (OSC 8)."""
     width: int | None = None
     """Columns of the terminal; None where no line is broken, as in a file or a pipe."""
+    verbose: bool = False
+    """Whether everything is wanted, also what is left out for brevity."""
 
     def write(self, text: str, *, newline: bool = True) -> None:
         """Write a text and hand it on at once, as `echo` does."""

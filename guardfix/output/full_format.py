@@ -133,7 +133,7 @@ def _write_verdicts(results: Iterable[Result], backend: str, output: Output) -> 
     from .verdict_text import verdict_lines
 
     for result in results:
-        for line in verdict_lines(result, color=output.color):
+        for line in verdict_lines(result, color=output.color, width=output.width, verbose=output.verbose):
             output.write(line)
 
 

@@ -31,7 +31,7 @@ def project_test_lines(result: ProjectTests, numbers: Collection[int]) -> Iterat
         yield f"{_few(names)}: {verdict}"
         yield f"  {reason[:1].upper()}{reason[1:]}{'' if reason.endswith('.') else '.'}"
         if advice:
-            yield f"  What to do: {advice}."
+            yield f"  = do this: {advice}"
     for outcome in result.outcomes:
         site = outcome.site
         if site.number not in numbers:

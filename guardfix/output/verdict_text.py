@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from guardfix.pytorch_messages.message_lookup import message_in
 from guardfix.pytorch_messages.message_table import brief_wording
@@ -10,9 +11,10 @@ from guardfix.runtime_shim.recording.guard_table import GuardCount
 
 from ..foreign_text import printable
 from ..verify.guard_outcomes import GuardReach
+from ..verify.traces import Parting
 from ..verify.verdicts import Judgement, Verdict
 from ..verify.verifying import Result
-from .terminal_layout import styling
+from .terminal_layout import styling, wrapped
 
 _VERDICT_COLORS = {
     Verdict.SAME: "green",
@@ -28,16 +30,63 @@ _VERDICT_COLORS = {
 _SHOWN = 3
 
 
-def verdict_lines(result: Result, *, color: bool) -> Iterator[str]:
-    """The lines of one result: the program with its verdict, and what led to it."""
+def verdict_lines(result: Result, *, color: bool, width: int | None = None, verbose: bool = False) -> Iterator[str]:
+    """The lines of one result: the program with its verdict, the reason, where the runs part, and what to do.
+
+    With `verbose`, everything that led to the verdict.
+    """
     verdict = result.judgement.verdict
     name = printable(result.name + (f" against {result.against}" if result.against else ""))
     yield f"{name}: {styling(color)(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True)}"
-    for line in result_reasons(result):
-        yield f"  {printable(line)}"
+    reasons = result_reasons(result)
+    for line in reasons if verbose else _brief(result, reasons):
+        first, *more = wrapped(printable(line), width, first=2, indent=" " * (len(line) - len(line.lstrip()) + 4))
+        yield f"  {first}"
+        yield from more
+
+
+def _brief(result: Result, reasons: list[str]) -> Iterator[str]:
+    judgement = result.judgement
+    yield _sentence(judgement.reason)
+    if judgement.verdict not in (Verdict.SAME, Verdict.REPAIRED):
+        yield from (f"{reach.site.guard} at {reach.site.where}: {_reach(reach)}." for reach in _unentered(result))
+    yield from map(_sentence, result.notes)
+    parting = judgement.comparison.parting if judgement.comparison is not None else None
+    if parting is not None and judgement.verdict in (Verdict.STRICTER, Verdict.CHANGED, Verdict.REPAIRED):
+        yield from _frame(result, parting)
+    if judgement.advice:
+        yield f"= do this: {judgement.advice}"
+    yield from (f"= {line[:1].lower()}{line[1:]}" for line in _explained(reasons))
+
+
+def _unentered(result: Result) -> list[GuardReach]:
+    return [reach for reach in result.guards if reach.site.changed and not reach.is_entered][:_SHOWN]
+
+
+def _frame(result: Result, parting: Parting) -> Iterator[str]:
+    """The line of the program at which the runs part, where it is known, and what either run does there."""
+    line = (parting.before or {}).get("line")
+    code = _line_of(result.program.path, line) if isinstance(line, int) else None
+    gutter = " " * len(str(line)) if code is not None else ""
+    if code is not None:
+        yield f"{line} | {code}"
+    if parting.sides is None:
+        yield f"{gutter} | {parting.what()}"
+        return
+    for side, what in zip(("before: ", "after:  "), parting.sides, strict=True):
+        yield f"{gutter} | {side}{what}"
+
+
+def _line_of(path: Path, number: int) -> str | None:
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:  # it is gone since it was run
+        return None
+    return lines[number - 1].strip() if 0 < number <= len(lines) else None
 
 
 def result_reasons(result: Result) -> list[str]:
+    """Everything that led to a verdict, a sentence or two a line."""
     judgement = result.judgement
     found = [_sentence(judgement.reason), *_guards(result)]
     found += [_sentence(note) for note in result.notes]
@@ -98,7 +147,7 @@ def _unsafe(result: Result) -> Iterator[str]:
     """The unsafe fixes that are verified, which `migrate` takes only with `--unsafe`."""
     found = [fix for fix in result.migration.applied if fix.unsafe]
     for fix in found[:_SHOWN]:
-        yield f"Migrated with `--unsafe`: {fix.place.in_words(result.program)}: {fix.message}."
+        yield f"Migrated with `--unsafe`: {fix.place.in_words()}: {fix.message}."
     if len(found) > _SHOWN:
         yield f"And {len(found) - _SHOWN} more unsafe fixes."
 
@@ -108,7 +157,7 @@ def _left(result: Result) -> Iterator[str]:
     told = result.migration.foremost if result.after is None else None
     found = [left for left in result.migration.left if left is not told]
     for left in found[:_SHOWN]:
-        yield f"Not migrated ({left.why}): {left.place.in_words(result.program)}: {left.message}."
+        yield f"Not migrated ({left.why}): {left.place.in_words()}: {left.message}."
     if len(found) > _SHOWN:
         yield f"Not migrated: {len(found) - _SHOWN} more; `guardfix check` lists them."
 

@@ -123,7 +123,7 @@ def program_content(result: Result) -> ShownProgram:
         str(result.judgement.verdict),
         [printable(line) for line in result_reasons(result)],
         [_guard_row(reach) for reach in result.guards],
-        changes=[f"{fix.place.in_words(result.program)}: {fix.message}" for fix in result.migration.applied],
+        changes=[f"{fix.place.in_words()}: {fix.message}" for fix in result.migration.applied],
         is_compared=result.after is not None,
     )
     first, second = result.judged_runs

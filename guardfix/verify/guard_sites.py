@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from guardfix.linter.facts import Facts, GuardUse, Span
     from guardfix.linter.files.sources import Source
 
-    from .programs import Program
-
 
 @dataclass(frozen=True)
 class SourcePlace:
@@ -32,9 +30,9 @@ class SourcePlace:
     column: int
     code: str
 
-    def in_words(self, program: Program) -> str:
-        where = "" if linkless_path(self.path) == linkless_path(program.path) else f"{self.path}, "
-        return f"{where}row {self.row}, {self.code}"
+    def in_words(self) -> str:
+        """As compilers write it, with the rule: `src/a.cpp:12: GF101`."""
+        return f"{self.path}:{self.row}: {self.code}"
 
 
 @dataclass(frozen=True)

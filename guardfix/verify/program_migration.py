@@ -46,8 +46,8 @@ class Left:
     is_undecided: bool = False
     """It is an old guard, and the code doesn't show what should replace it."""
 
-    def in_words(self, program: Program) -> str:
-        return f"{self.place.in_words(program)}: {_WORDS[self.why]}{self.message}"
+    def in_words(self) -> str:
+        return f"{self.place.in_words()}: {_WORDS[self.why]}{self.message}"
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Migration:
                     "next to a new one)"
                 )
             return "there is nothing to migrate"
-        first = self.foremost.in_words(program)
+        first = self.foremost.in_words()
         if self.foremost.why is Why.UNSAFE:
             unsafe = sum(left.why is Why.UNSAFE for left in self.left)
             count = "the one fix is unsafe" if unsafe == 1 else f"the {unsafe} fixes are unsafe"

@@ -25,17 +25,25 @@ class Parting:
     before: TracedEvent | None
     after: TracedEvent | None
 
+    @property
+    def sides(self) -> tuple[str, str] | None:
+        """What either run does there, in words; None where they do the same, and only its results differ."""
+        before, after = self.before, self.after
+        if before is None or after is None:
+            before_in_words, after_in_words = ("nothing" if one is None else in_words(one) for one in (before, after))
+            return before_in_words, after_in_words
+        same = before["event"] == after["event"] != "raised" and before["op"] == after["op"]
+        return None if same else (in_words(before), in_words(after))
+
     def what(self) -> str:
         """What differs, in words."""
-        before, after = self.before, self.after
+        before, after, sides = self.before, self.after, self.sides
         if before is None or after is None:
             rest = before or after
             assert rest is not None
             return f"only {'before' if after is None else 'after'}: {in_words(rest)}"
-        if before["event"] == after["event"] == "raised" or before["event"] != after["event"]:
-            return f"before: {in_words(before)}; after: {in_words(after)}"
-        if before["op"] != after["op"]:
-            return f"before: {in_words(before)}; after: {in_words(after)}"
+        if sides is not None:
+            return f"before: {sides[0]}; after: {sides[1]}"
         found = list(_result_differences(before["results"], after["results"]))
         return f"{_op(before)}: {'; '.join(found[:3])}" if found else f"{_op(before)}"
 

@@ -32,8 +32,10 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
     if function.name in project.asked and not project.unseen:
         return frozenset({function.name})  # whatever its places say: they are known
     signals = signals_of(scene, policy.calls_up, policy)
-    # What another file says may be about another thing of that name: a third one can show it.
-    if is_settled([signal for signal in signals if signal.path == facts.path], policy):
+    # What another file says may be about another thing of that name: a third one can show it. And what its callers
+    # here are it needn't be elsewhere.
+    own = [signal for signal in signals if signal.path == facts.path and not signal.kind.is_of_callers]
+    if is_settled(own, policy):
         # A workload that another file registers under Autograd is a kernel all the same.
         asked = weigh(signals, policy).context is Context.INFERENCE and _could_be_an_op(function)
         return frozenset({function.name}) if asked else frozenset()

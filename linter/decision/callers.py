@@ -12,6 +12,7 @@ from .scene import Scene, scene_of
 from .signal_kinds import KERNEL_SIDES, Asked, Sighting, Signal
 from .signal_registry import direct_signals
 from .signals.caller_signals import LIKELY, SURE
+from .signals.training_signals import trains_around
 from .weighing import Weighed, is_left_open, is_settled, weigh
 
 _ASKED_SIDES = (*KERNEL_SIDES, Side.INFERENCE)
@@ -57,6 +58,8 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
         weighed = weigh(signals, policy)
         if weighed.context not in _WHAT:
             return []
+        if weighed.context is Context.INFERENCE and trains_around(caller):
+            return []  # what it runs it may train, also with what the helper gives it
         # A caller that is what it is by a name alone shows no more of whom it calls.
         shown = weigh([signal for signal in signals if signal.shown], policy).context is weighed.context
         said = replace(_said(scene, caller, weighed, function), shown=shown and caller.link is Link.SHOWN)

@@ -19,9 +19,10 @@ from .asking import open_questions
 from .policy import POLICY, Policy
 from .scene import scene_of
 from .signal_gathering import signals_of
+from .signal_kinds import Signal
 from .signal_registry import direct_signals
 from .stand_ins import scenes_of_stand_in, stand_in_of
-from .weighing import UNDECIDED, Weighed, is_declared, weigh
+from .weighing import UNDECIDED, Weighed, is_declared, is_open, weigh
 
 _EFFECTS = {
     Context.INFERENCE: Effect.INFERENCE,
@@ -41,7 +42,7 @@ def decide(use: GuardUse, facts: Facts, project: Project, policy: Policy = POLIC
     key = (facts.path, use.type_span, use.form, policy)
     if key not in decided:
         decision = _with_comments(_decide(use, facts, project, policy), use, facts)
-        if project.unseen and open_questions(use, facts, project, policy):
+        if project.unseen and (is_open(decision) or open_questions(use, facts, project, policy)):
             decision = _of_a_part(decision, use, facts, project.unseen)
         decided[key] = decision
     return decided[key]
@@ -64,11 +65,15 @@ def _with_comments(decision: Decision, use: GuardUse, facts: Facts) -> Decision:
 
 
 def _of_a_part(decision: Decision, use: GuardUse, facts: Facts, unseen: str) -> Decision:
-    """What is decided when answers may stand in files that were not looked at: less sure, and it says so."""
-    confidence = Confidence.MEDIUM if decision.confidence is Confidence.HIGH else decision.confidence
+    """What is decided when answers may be in files that were not looked at: less sure, and it says so."""
     start = use.type_span.start
     limit = Evidence(unseen, real_path(facts.path), start, facts.row(start), None, "part-of-project")
-    return replace(decision, confidence=confidence, evidence=(*decision.evidence, limit))
+    evidence = (*decision.evidence, limit)
+    if decision.context is Context.INFERENCE and decision.confidence is Confidence.LOW:
+        # A function elsewhere that is called below the guard may train.
+        return Decision(Context.UNKNOWN, None, Confidence.LOW, evidence)
+    confidence = Confidence.MEDIUM if decision.confidence is Confidence.HIGH else decision.confidence
+    return replace(decision, confidence=confidence, evidence=evidence)
 
 
 def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> Decision:
@@ -79,11 +84,19 @@ def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> De
     if name is not None and not is_declared(direct_signals(scene)):
         places = scenes_of_stand_in(scene, name)
         weighed = _agreed(weighed, {weigh(signals_of(p, policy.calls_up - 1, policy), policy).context for p in places})
-    signals.sort(key=lambda signal: -policy.points(signal.weight))
+    signals.sort(key=lambda signal: _rank(signal, scene.facts, weighed.context, policy))
     effect = _EFFECTS.get(weighed.context)
     replacement = None if effect is None else frontend_named(facts.language).replacements[effect]
     evidence = tuple(signal.evidence() for signal in signals)
     return Decision(weighed.context, replacement, weighed.confidence, evidence)
+
+
+def _rank(signal: Signal, facts: Facts, context: Context, policy: Policy) -> tuple[bool, bool, int]:
+    """The order in which reasons are shown: those for the decision, of them those in its own file, then the heaviest.
+
+    So a file that is checked alone shows the same first reason as its project, where both decide the same.
+    """
+    return signal.side.context is not context, signal.path != facts.path, -policy.points(signal.weight)
 
 
 def _agreed(weighed: Weighed, places: set[Context]) -> Weighed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..analysis.linkage import Link
+from ..findings import Side
 from .callers import caller_signals
 from .policy import Policy
 from .scene import Scene
@@ -27,7 +28,9 @@ def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
             found += signals if place.link is Link.SHOWN else [replace(one, shown=False) for one in signals]
     elif calls_up and not is_settled(found, policy):
         found += caller_signals(scene, calls_up, policy)
+    # What is called below the guard may do more in files that weren't looked at: it can only speak against inference.
+    sides = (Side.AGAINST_INFERENCE,) if scene.project.unseen else tuple(Side)
     for asked in (Asked.WHEN_OPEN, Asked.LAST):
         if is_left_open(found, policy):
-            found += direct_signals(scene, asked=asked, known=found)
+            found += direct_signals(scene, sides, asked, known=found)
     return list(dict.fromkeys(found))

@@ -90,6 +90,11 @@ class SignalKind(Struct, frozen=True, eq=False):
     """None for what callers say: it is asked about other places than the use's own."""
 
     @property
+    def is_of_callers(self) -> bool:
+        """Whether it is what callers say."""
+        return self.find is None
+
+    @property
     def meaning(self) -> str:
         """The row of the table in docs/decisions.md."""
         import inspect  # takes several milliseconds

@@ -176,7 +176,7 @@ class BodyParameter(NamedTuple):
     """`*` and `**` of Python; of parameters that are given by name alone `=`; of those by position alone `/`."""
 
 
-class Body(Struct, frozen=True, array_like=True, gc=False):
+class Body(Struct, frozen=True, array_like=True, dict=True):
     """The code of a function, lambda or class, or that of a module outside of them."""
 
     kind: BodyKind

@@ -411,7 +411,13 @@ def nodes_of(expression: Expression | None) -> Iterator[Expression]:
 
 def words_of(expression: Expression | None) -> set[str]:
     """Every identifier that is mentioned: variables, members, functions, namespaces, types."""
-    return {word for node in nodes_of(expression) for word in node.words}
+    found: set[str] = set()
+    waiting = [expression] if expression is not None else []
+    while waiting:
+        one = waiting.pop()
+        found.update(one.words)
+        waiting += one.children
+    return found
 
 
 def is_named(expression: Expression | None, *names: str) -> bool:

@@ -85,20 +85,26 @@ def called_in(body: Body) -> Iterator[CallExpression]:
                     yield node
 
 
-def words_in(body: Body) -> set[str]:
-    """The identifiers that a function mentions, and what is defined in it."""
-    found: set[str] = set()
-    waiting = [body]
-    while waiting:
-        one = waiting.pop()
-        waiting += one.inner
-        for decorator in one.decorators:
-            found |= words_of(decorator)
-        for statement in all_statements((*one.initialisers, *one.statements)):
-            if isinstance(statement, Assign) and statement.type is not None:
-                found |= words_of(statement.type)
-            for expression in expressions_of(statement):
-                found |= words_of(expression)
+def words_in(body: Body) -> frozenset[str]:
+    """The identifiers that a function mentions, and what is defined in it; the body remembers them."""
+    known: frozenset[str] | None = body.__dict__.get(_WORDS)
+    if known is None:
+        known = body.__dict__[_WORDS] = frozenset(_words_in(body))
+    return known
+
+
+_WORDS = "words"
+
+
+def _words_in(body: Body) -> set[str]:
+    found: set[str] = set().union(*map(words_in, body.inner))
+    for decorator in body.decorators:
+        found |= words_of(decorator)
+    for statement in all_statements((*body.initialisers, *body.statements)):
+        if isinstance(statement, Assign) and statement.type is not None:
+            found |= words_of(statement.type)
+        for expression in expressions_of(statement):
+            found |= words_of(expression)
     return found
 
 

@@ -56,12 +56,16 @@ def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
 
 def holds_word(text: bytes, word: bytes) -> bool:
     """Whether the word stands in the text as a whole."""
+    return next(word_places(text, word), None) is not None
+
+
+def word_places(text: bytes, word: bytes) -> Iterator[int]:
+    """Where the word stands in the text as a whole."""
     place = find(text, word, 0, len(text))
     while place >= 0:
         if not _is_letter(text[place - 1 : place]) and not _is_letter(text[place + len(word) : place + len(word) + 1]):
-            return True
-        place = text.find(word, place + 1)
-    return False
+            yield place
+        place = find(text, word, place + 1, len(text))
 
 
 def _is_letter(character: bytes) -> bool:

@@ -80,7 +80,7 @@ MOST_STATES = 4
 MOST_DULL = 2
 """Of these, those on which nothing that a rule would tell is on the way."""
 STEP_BUDGET = 500
-"""Statements that one root may run."""
+"""Statements that one root may run. Those of what it calls count more, the further away the more."""
 EXACT = 4
 """Elements of a list that a loop runs over one by one."""
 
@@ -360,7 +360,7 @@ class Machine:
             for one in going:
                 # Where one path goes straight on, the work is no more than the text is long.
                 straight = len(going) == 1 and not place.calls and not place.conditional
-                self._steps -= 0.25 if straight else 1
+                self._steps -= 0.25 if straight else 1 + len(place.calls)
                 if self._steps < 0:
                     raise Exhausted
                 outcomes += self._run_one(statement, one, here)

@@ -12,8 +12,9 @@ from .paths import Interpreter, Place
 from .state import State
 from .values import ModelRun, Ref, Value
 
-_TRAINS = re.compile(r"(?:^|_)(?:train|training|loss|step|fit|backward|learn|update)(?:_|$)")
-"""Names of functions that train, also where something out of sight computes the gradients."""
+TRAINING_WORDS = "train|training|loss|step|fit|backward|learn|update"
+"""In names of functions that train, also where something out of sight computes the gradients."""
+_TRAINS = re.compile(rf"(?:^|_)(?:{TRAINING_WORDS})(?:_|$)")
 _DIFFERENTIATES = frozenset({"backward", "manual_backward"})
 
 

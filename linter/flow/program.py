@@ -10,7 +10,6 @@ from types import MappingProxyType
 from ..analysis.python_modules import PythonModules
 from ..facts import Facts
 from ..facts.bodies import Body, BodyKind, Import
-from ..facts.statement_walk import words_in
 from ..guards import Effect
 
 
@@ -26,7 +25,6 @@ class File:
         """What guards of these names are run as, where the question is what another one would do."""
         self.module = next((body for body in facts.bodies if body.kind is BodyKind.MODULE), None)
         self.bodies = facts.bodies
-        self._words: dict[int, set[str]] = {}
 
     @cached_property
     def guard_aliases(self) -> dict[str, str]:
@@ -38,12 +36,6 @@ class File:
         """Whether these are tests of unittest or pytest."""
         statements = self.module.statements if self.module is not None else ()
         return any(isinstance(one, Import) and one.dotted.split(".")[0] in ("pytest", "unittest") for one in statements)
-
-    def words_of(self, body: Body) -> set[str]:
-        """The identifiers of one of its bodies, looked for once."""
-        if id(body) not in self._words:
-            self._words[id(body)] = words_in(body)
-        return self._words[id(body)]
 
     def row(self, offset: int) -> int:
         return self.facts.row(offset)

@@ -10,7 +10,7 @@ from ..facts import Facts
 from ..facts.bodies import AnyStatement, Assign, Body, BodyKind
 from ..facts.expressions import MemberAccess, Subscript, is_this
 from ..facts.spans import Sorted
-from ..facts.statement_walk import all_statements
+from ..facts.statement_walk import all_statements, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
@@ -86,7 +86,7 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
     """Whether something can go wrong in a function, or a module, that no guard reaches."""
     if body is None or file.language != "python":
         return False
-    words = file.words_of(body)
+    words = words_in(body)
     # Of an autograd function PyTorch runs these without recording.
     if body.name in ("forward", "backward") and not _DIFFERENTIATES.isdisjoint(words):
         return True
@@ -114,7 +114,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
     for file in program.files:
-        functions = [(owner, body, {body.name} | file.words_of(body)) for owner, body in functions_of(file)]
+        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
             defining[body.name] += 1
             for word in words:
@@ -162,8 +162,8 @@ _ASKING = frozenset(
 """A file without any of these words has no finding about a guard that only switches recording off."""
 
 
-def _words_of_module(file: File) -> set[str]:
-    return file.words_of(file.module) if file.module is not None and file.language == "python" else set()
+def _words_of_module(file: File) -> frozenset[str]:
+    return words_in(file.module) if file.module is not None and file.language == "python" else frozenset()
 
 
 def functions_of(file: File) -> Iterator[tuple[Body | None, Body]]:

@@ -149,7 +149,12 @@ class State:
         return Plain(self.number())
 
     def thing(self, value: Value | None) -> Thing | None:
-        return self.heap.get(value.number) if isinstance(value, Ref) else None
+        if not isinstance(value, Ref):
+            return None
+        try:
+            return self.heap[value.number]  # a method of the table would take several times as long
+        except KeyError:
+            return None
 
     def tensor(self, value: Value | None) -> Tensor | None:
         thing = self.thing(value)
@@ -186,8 +191,11 @@ class State:
 
     def find(self, name: str, frame: int | None) -> tuple[int, Value] | None:
         """The frame that binds a name, from this one outwards, and what it is bound to."""
-        while frame is not None and frame in self.frames:
-            names = self.frames[frame]
+        while frame is not None:
+            try:
+                names = self.frames[frame]
+            except KeyError:
+                return None
             if name in names:
                 return frame, names[name]
             outer = names.get("<parent>")
@@ -222,8 +230,8 @@ class State:
         return tuple(told)
 
     def _brief(self, value: Value, depth: int = 2) -> object:
-        if isinstance(value, Const):
-            return type(value.value), value.value
+        if not isinstance(value, Ref):
+            return (type(value.value), value.value) if isinstance(value, Const) else type(value)
         thing = self.thing(value)
         if isinstance(thing, Tensor):
             return thing.inference, bool(thing.grad), len(thing.hazards), bool(thing.unrecorded), thing.shown

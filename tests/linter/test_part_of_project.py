@@ -58,6 +58,39 @@ def test_a_file_alone_is_decided_as_in_its_project(fixture: Fixture, tmp_path: P
     assert different <= NAMED_ELSEWHERE | MET_ELSEWHERE | IGNORED
 
 
+_SURE = {"low": 1, "medium": 2, "high": 3}
+
+
+def sureness(finding: Finding) -> int:
+    """How sure a decision is; 0 where nothing is decided."""
+    decision = finding.decision
+    return _SURE[decision.confidence.value] if decision is not None and decision.context.value != "unknown" else 0
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["no project is known", "the project is named"])
+@pytest.mark.parametrize("fixture", all_fixtures(), ids=lambda fixture: fixture.name)
+@pytest.mark.some(3)
+def test_a_file_alone_is_never_surer_than_its_tree(fixture: Fixture, named: bool, tmp_path: Path) -> None:
+    """In a folder that no configuration or repository marks, for uses that both find."""
+    folder = fixture.copy_to(tmp_path)
+    options = Options(select=("GF1",), workers=1, minimum_torch=fixture.minimum_torch())
+    tree = {(one.path, one.span, one.code): one for one in check([str(folder)], options).findings}
+    alone = options.changed(project=str(folder)) if named else options
+    for path in sorted({finding.path for finding in tree.values()}):
+        for one in check([path], alone).findings:
+            whole = tree.get((one.path, one.span, one.code))
+            if whole is None or one.decision is None or whole.decision is None:
+                continue
+            assert sureness(one) <= sureness(whole)
+            if named:
+                assert key(one) == key(whole)
+            if sureness(one) and whole.decision.context is one.decision.context and sureness(one) == sureness(whole):
+                assert one.decision.evidence[:1] == whole.decision.evidence[:1]
+            if sureness(one) and whole.decision.context is not one.decision.context:
+                # Another file decides otherwise. Then the evidence says that it wasn't looked at.
+                assert one.decision.evidence[-1].signal == "part-of-project"
+
+
 KERNEL = """\
 #include <torch/library.h>
 at::Tensor add_kernel(const at::Tensor& a, const at::Tensor& b) {
@@ -69,7 +102,7 @@ DECLARED = "#include <torch/torch.h>\nat::Tensor add_kernel(const at::Tensor& a,
 REGISTERED = 'TORCH_LIBRARY_IMPL(my, Autograd, m) {\n  m.impl("add", add_kernel);\n}\n'
 CASES = [
     pytest.param({}, True, ("kernel", "high"), False, id="the whole project is asked"),
-    pytest.param({}, False, None, False, id="no project around it: there is nobody to ask"),
+    pytest.param({}, False, None, True, id="nothing shows the project, so it is not looked at"),
     pytest.param({"src/a.cpp": "", "src/b.cpp": "", "src/c.cpp": ""}, True, None, True, id="the project is too large"),
 ]
 
@@ -102,11 +135,19 @@ def test_who_registers_a_function_is_asked_of_the_project(
         assert one.decision.confidence is not Confidence.HIGH
     limits = [evidence for evidence in one.decision.evidence if evidence.signal == "part-of-project"]
     assert len(limits) == (1 if capped else 0)
-    if capped:
+    if capped and repository:
         assert one.decision.reason(limits[0]) == (
-            f"only 1 of more than 3 files below {tmp_path} were looked at: what decides this may be in another one"
+            f"only 1 of more than 3 files below {tmp_path} were looked at: what decides this may be in another file"
+        )
+    elif capped:
+        assert one.decision.reason(limits[0]) == (
+            "the rest of the project wasn't looked at, as nothing shows where it is (`--project FOLDER` says so): what "
+            "decides this may be in another file"
         )
     assert {Path(facts.path).name for facts in alone.project.checked()} == {"kernel.cpp"}
+    options = Options(select=("GF101",), workers=1, project=str(tmp_path))
+    (named,) = check([str(tmp_path / "kernel.cpp")], options).findings
+    assert key(named) == key(other), "the project that is named is looked at, however large it is"
 
 
 def test_a_settled_decision_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,3 +207,77 @@ def test_a_mistake_in_the_settings_of_another_folder_stops_only_a_check_of_that(
     assert [finding.code for finding in guardfix.check([tmp_path / "here/a.cpp"]).findings] == ["GF101"]
     with pytest.raises(guardfix.BadConfiguration, match="nonsense"):
         guardfix.check([tmp_path])
+
+
+WORKLOAD = """\
+#include <torch/script.h>
+at::Tensor run(const std::string& path, const at::Tensor& x) {
+  at::AutoNonVariableTypeMode guard(true);
+  auto module = torch::jit::load(path);
+  return module.forward({x}).toTensor();
+}
+"""
+HELPER = """\
+#include <torch/script.h>
+struct Net {
+  at::Tensor predict(const at::Tensor& x);
+  at::Tensor run(const at::Tensor& x) {
+    at::Tensor y = predict(x);
+    return torch::jit::load("m.pt").forward({y}).toTensor();
+  }
+};
+at::Tensor Net::predict(const at::Tensor& x) {
+  at::AutoNonVariableTypeMode guard(true);
+  return at::relu(x);
+}
+void open() { torch::jit::load("m.pt"); }
+"""
+REACHES = """\
+#include <torch/script.h>
+at::Tensor Net::play(const at::Tensor& x) {
+  at::AutoNonVariableTypeMode guard(true);
+  return step(x);
+}
+at::Tensor step(const at::Tensor& x) { return module.forward({x}).toTensor(); }
+"""
+IN_A_TEST = """\
+#include <torch/torch.h>
+TEST(Math, Ones) {
+  at::AutoNonVariableTypeMode guard(true);
+  EXPECT_TRUE(torch::equal(torch::ones({2}), torch::ones({2})));
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "alone", "in_company"),
+    [
+        pytest.param(WORKLOAD, "inference high", "inference medium", id="a workload that may be registered"),
+        pytest.param(HELPER, "inference high", "inference medium", id="a helper that others may call"),
+        pytest.param(REACHES, "inference medium", "unknown low", id="what it calls may do more elsewhere"),
+        pytest.param(IN_A_TEST, "inference low", "unknown low", id="hardly decided"),
+        pytest.param(KERNEL + REGISTERED, "kernel high", "kernel high", id="nothing elsewhere can change it"),
+        pytest.param(
+            WORKLOAD.replace("at::Tensor run(const std::string& path, const at::Tensor& x)", "int main()"),
+            "inference high",
+            "inference high",
+            id="a program, which no other file names",
+        ),
+    ],
+)
+def test_a_file_with_others_around_it_is_part_of_something(
+    text: str, alone: str, in_company: str, tmp_path: Path
+) -> None:
+    def decided() -> tuple[str, bool]:
+        (finding,) = check([str(tmp_path / "src" / "run.cpp")], Options(select=("GF101",), workers=1)).findings
+        decision = finding.decision
+        assert decision is not None
+        noted = any(one.signal == "part-of-project" for one in decision.evidence)
+        return f"{decision.context.value} {decision.confidence.value}", noted
+
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "run.cpp").write_text(text)
+    (tmp_path / "README").write_text("")
+    assert decided() == (alone, False)
+    (tmp_path / "other.cpp").write_text("int other;\n")
+    assert decided() == (in_company, alone != in_company)

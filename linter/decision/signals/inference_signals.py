@@ -23,6 +23,7 @@ from ...findings import Side
 from ...lazy_regex import lazy_regex
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, shown, signal
+from .training_signals import trains_around
 
 _EXECUTOR = lazy_regex(r"Exec|Interpreter|Runtime|Evaluator|Graph|Session")
 _NODE = lazy_regex(r"(?:^|_)(?:node|n|op|instruction|step|stage|pnode)_?$|[a-z]Node$")
@@ -53,11 +54,11 @@ def _model_runs(facts: Facts, around: Span) -> Callable[[Call], bool]:
     return lambda call: runs_model_in(call, facts, around)
 
 
-@signal("runs-model-outside", side=Side.INFERENCE, weight=Weight.WEAK, unless=[runs_model])
+@signal("runs-model-outside", side=Side.INFERENCE, weight=Weight.WEAK, unless=[runs_model], asks_project=True)
 def runs_model_outside(scene: Scene) -> Iterator[Sighting]:
-    """its function runs a model, but not below the guard"""
+    """its function runs a model, but not below the guard, and trains none"""
     outside = first_run_in(scene.facts, scene.outermost.span) if scene.outermost is not None else None
-    if outside is not None:
+    if outside is not None and not trains_around(scene):
         message = f"the same function runs a model, outside the guard's scope: `{shown(outside.callee)}`"
         yield Sighting(message, outside.span.start)
 
@@ -192,12 +193,12 @@ def in_objective_c(scene: Scene) -> Iterator[Sighting]:
         yield Sighting(message, scene.use.type_span.start)
 
 
-@signal("in-program", side=Side.INFERENCE, weight=Weight.MODERATE)
+@signal("in-program", side=Side.INFERENCE, weight=Weight.MODERATE, asks_project=True)
 def in_program(scene: Scene) -> Iterator[Sighting]:
-    """its function is `main`, or one of Google Benchmark"""
+    """its function is `main`, or one of Google Benchmark, and trains nothing"""
     function = scene.outermost
-    if function is not None and _is_program(function):
-        message = f"is in `{function.name}`, which is a program rather than an op"
+    if function is not None and _is_program(function) and not trains_around(scene):
+        message = f"is in `{function.name}`, a program that trains nothing rather than an op"
         yield Sighting(message, function.span.start)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ...analysis.autograd_functions import is_method_of_node
 from ...analysis.computations import first_computation_in
 from ...analysis.parallel_regions import is_in_parallel_region
-from ...facts import Form
+from ...analysis.registrations import dispatcher_registrations, is_under_autograd
+from ...facts import Call, Form
 from ...findings import Side
 from ...frontends.frontend import frontend_named
 from ..scene import Scene
@@ -58,6 +59,30 @@ def covers_nothing_in_forward(scene: Scene) -> Iterator[Sighting]:
 def covers_nothing(scene: Scene) -> Iterator[Sighting]:
     """nothing is computed below the guard"""
     yield from _covers_nothing(scene)
+
+
+@signal("hides-autograd-below-fallback", side=Side.REMOVE, weight=Weight.STRONG, asks_project=True)
+def hides_autograd_below_fallback(scene: Scene) -> Iterator[Sighting]:
+    """its function is a fallback for another key than Autograd, and calls the op below the guard"""
+    if scene.first_below(_calls_op) is None:
+        return
+    for function in scene.chain:
+        for where, registration, link in dispatcher_registrations(function, scene.facts, scene.project):
+            if registration.namespace == _ALL_OPS and not is_under_autograd(registration):
+                message = (
+                    f"is the fallback for {registration.key or 'all keys'}, so the guard hides the autograd of custom "
+                    "ops that it calls, as any guard in its place does"
+                )
+                yield Sighting(message, registration.span.start, where, link=link)
+                return
+
+
+_ALL_OPS = "_"
+"""The namespace of `TORCH_LIBRARY_IMPL(_, …)`, in which fallbacks are registered."""
+
+
+def _calls_op(call: Call) -> bool:
+    return call.name == "callBoxed" and call.receiver is not None
 
 
 def _covers_nothing(scene: Scene) -> Iterator[Sighting]:

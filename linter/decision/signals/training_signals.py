@@ -7,9 +7,24 @@ from collections.abc import Iterator
 from ...analysis.call_graph import deeds_below
 from ...analysis.function_outlines import Deed
 from ...analysis.training_calls import training_in
+from ...facts.index import calls_where
 from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, shown, signal
+
+
+def trains_around(scene: Scene) -> bool:
+    """Whether the function around the use trains, below the guard or not, itself or through functions that it calls.
+
+    What runs a model there may do so to train it, and so is no sign of a workload.
+    """
+    function = scene.outermost
+    if function is None:
+        return False
+    if calls_where(scene.facts, function.span, training_in).first(function.span) is not None:
+        return True
+    reached = deeds_below(scene.project, scene.facts, function.span, scene.use.function)
+    return scene.use.macro is None and Deed.TRAIN in reached
 
 
 @signal("trains", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG)

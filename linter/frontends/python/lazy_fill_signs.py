@@ -18,7 +18,7 @@ _DEFINITION = lazy_regex(rb"\n([ \t]*)(?:async[ \t]+)?def\b")
 
 def may_fill(text: bytes) -> bool:
     """Whether a model of the text, which is no test's, may fill a cache when it is run first; most don't."""
-    runs = b"forward" in text or b"__call__" in text
+    runs = b"def forward" in text or b"def __call__" in text
     if not runs or b"self." not in text or any(word in text for word in _TESTS):
         return False
     for found in _IF.finditer(text):

@@ -469,7 +469,7 @@ def test_what_is_alike_is_told_once_with_what_to_do(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[:3] == [
         "test_n0.py, test_n1.py, test_n10.py and 17 more: not run",
         "  Before and after: error (ModuleNotFoundError: No module named 'no_such_package').",
-        "  What to do: install the package that brings no_such_package in guardfix's environment.",
+        "  = do this: install the package that brings no_such_package in guardfix's environment",
     ]
     assert done.stderr.splitlines()[:2] == [
         "20 tests: 20 not run.",

@@ -148,7 +148,7 @@ def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
     status, [entry] = verified(str(SILENT), "--safe-only")
     assert (status, entry["verdict"], entry["migrated"], entry["after"]) == (0, NOTHING, [], None)
     assert entry["reason"].startswith("nothing was migrated: the one fix is unsafe, and --safe-only is set: ")
-    assert "row 13, GF101" in entry["reason"]
+    assert "silent_gradient.before.cpp:13: GF101" in entry["reason"]
     assert "it is still silently wrong: backward of MulBackward0 used a saved tensor" in entry["reason"]
     assert entry["silently_wrong"]["before"] == entry["silently_wrong"]["after"] != []
     assert "leave out `--safe-only`" in entry["advice"]
@@ -158,10 +158,11 @@ def test_safe_only_says_that_unsafe_fixes_are_left() -> None:
 
 @pytest.mark.thorough
 def test_what_has_no_fix_is_said_and_the_program_is_run() -> None:
-    status, [entry] = verified(str(FIXTURES / "cpp_programs" / "swapped_storage.before.cpp"))
+    path = FIXTURES / "cpp_programs" / "swapped_storage.before.cpp"
+    status, [entry] = verified(str(path))
     assert (status, entry["verdict"]) == (0, NOTHING)
     assert entry["reason"].startswith(
-        "nothing was migrated: 1 finding has no fix that can be applied: row 9, GF101: Auto"
+        f"nothing was migrated: 1 finding has no fix that can be applied: {path}:9: GF101: Auto"
     )
     assert entry["reason"].endswith("; when run as is, nothing was silently wrong")
     assert entry["before"]["status"] == 0
@@ -220,11 +221,14 @@ int main() {
         ("GF101", 3, "no fix"),
         ("GF101", 7, "no fix"),
     ]
-    assert "2 findings have no fix that can be applied: row 3, GF101: " in entry["reason"]
+    assert f"2 findings have no fix that can be applied: {program}:3: GF101: " in entry["reason"]
     assert "; it is still silently wrong: backward of MulBackward0 used a saved tensor float32[2]" in entry["reason"]
     assert entry["advice"].startswith("choose the guard by hand")
-    shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout
-    assert shown.count("row 3, GF101") == shown.count("Not migrated (no fix): row 7, GF101") == 1
+    brief, verbose = (
+        CliRunner().invoke(command, [str(program), "--isolated", *more]).stdout for more in ([], ["--verbose"])
+    )
+    assert brief.count(f"{program}:3: GF101") == verbose.count(f"{program}:3: GF101") == 1
+    assert [one.count(f"Not migrated (no fix): {program}:7: GF101") for one in (brief, verbose)] == [0, 1]
 
 
 def test_a_suggestion_is_no_fix_to_apply(tmp_path: Path) -> None:
@@ -232,7 +236,7 @@ def test_a_suggestion_is_no_fix_to_apply(tmp_path: Path) -> None:
     program.write_text("import torch\n\ntorch.no_grad()\nprint(torch.ones(2) * 2)\n")
     status, [entry] = verified(str(program))
     assert (status, entry["verdict"], entry["before"]["status"]) == (0, NOTHING, 0)
-    assert "row 3, GF402: only a suggestion: put `with torch.no_grad():`" in entry["reason"]
+    assert f"{program}:3: GF402: only a suggestion: put `with torch.no_grad():`" in entry["reason"]
 
 
 @pytest.mark.thorough
@@ -284,8 +288,8 @@ int main() {
     _, [entry] = verified(str(program))
     assert len(entry["migrated"]) == 1
     assert [left["why"] for left in entry["not_migrated"]] == ["no fix"]
-    shown = CliRunner().invoke(command, [str(program), "--isolated"]).stdout
-    assert "Not migrated (no fix): row 9, GF101" in shown
+    shown = CliRunner().invoke(command, [str(program), "--isolated", "--verbose"]).stdout
+    assert f"Not migrated (no fix): {program}:9: GF101" in shown
     assert "Migrated with `--unsafe`: " in shown
 
 

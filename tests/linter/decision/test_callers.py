@@ -56,6 +56,25 @@ def said(found: Snippet, policy: Policy = POLICY) -> list[Signal]:
         pytest.param(
             ["int main() { helper(x); }"], ["called-from-likely-workload"], id="a caller that is likely one says less"
         ),
+        pytest.param(["int main() { helper(x); loss.backward(); }"], [], id="a program that trains"),
+        pytest.param(
+            ["void step(at::Tensor x) { x.backward(); }\nint main() { net.forward(helper(x)); step(x); }"],
+            [],
+            id="a program that trains through a function",
+        ),
+        pytest.param(
+            [LOADS.format("f").replace("return", "x.backward(); return")], [], id="what loads a model and trains it"
+        ),
+        pytest.param(
+            ["void step(at::Tensor x) { x.backward(); }\n" + LOADS.format("f")],
+            ["called-from-workload"],
+            id="a workload in a file where another function trains",
+        ),
+        pytest.param(
+            [KERNEL.format("scale").replace("return", "x.backward(); return")],
+            ["called-from-kernel"],
+            id="a kernel that computes gradients is one all the same",
+        ),
         pytest.param(
             ["namespace at::native { at::Tensor f(at::Tensor x) { return helper(x); } }"],
             ["called-from-likely-kernel"],

@@ -162,6 +162,35 @@ def test_the_heaviest_evidence_comes_first_and_names_its_signal() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        pytest.param(
+            ("namespace at::native { " + OP + "}\n", UNDER_AUTOGRAD),
+            ["in-op-namespace", "registered-under-autograd"],
+            id="the reason in the same file comes before a heavier one elsewhere",
+        ),
+        pytest.param(
+            ("at::Tensor scale(at::Tensor x) { GUARD; return model.forward({x}).toTensor(); }\n", UNDER_AUTOGRAD),
+            ["registered-under-autograd", "runs-model"],
+            id="a reason for the decision comes before one against it",
+        ),
+        pytest.param(
+            (
+                "at::Tensor helper(at::Tensor x) { GUARD; return x * c10::DispatchKeySet(op.redispatch(x)).size(); }\n",
+                'void f(at::Tensor x) { auto m = torch::jit::load("m.pt"); helper(x); }\n',
+            ),
+            ["calls-dispatcher", "called-from-workload"],
+            id="where nothing is decided, the one in the same file comes first",
+        ),
+    ],
+)
+def test_the_nearest_evidence_comes_first(texts: tuple[str, ...], expected: list[str]) -> None:
+    found = snippet(*texts)
+    evidence = decide(found.use(), found.facts, found.project).evidence
+    assert [one.signal for one in evidence] == expected
+
+
 def test_evidence_says_on_which_side_it_is() -> None:
     found = snippet("at::Tensor f(at::Tensor x) { GUARD; optimizer.step(); return module.forward({x}); }")
     decision = decide(found.use(), found.facts, found.project)

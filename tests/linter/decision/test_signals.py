@@ -41,6 +41,11 @@ def signals_of_use(found: Snippet) -> list[Signal]:
 
 
 RUNS = "at::Tensor helper(at::Tensor x) { return module.forward({x}).toTensor(); }\n"
+FALLBACK = (
+    "void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {{ GUARD; op.{1}(stack); }}\n"
+    "TORCH_LIBRARY_IMPL(_, {0}, m) {{ m.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>()); }}\n"
+)
+STEPS = "void step(at::Tensor x) { x.backward(); }\n"
 LOADS = 'void open() { module = torch::jit::load("m.pt"); }\n'
 CASES = [
     # declared
@@ -130,6 +135,11 @@ CASES = [
         body("auto y = module.forward({x}); GUARD; return module.forward({y});"),
     ),
     (
+        "runs-model-outside",
+        body("auto y = module.forward({x}); y.detach(); GUARD; return at::relu(y);"),
+        body("auto y = module.forward({x}); y.backward(); GUARD; return at::relu(y);"),
+    ),
+    (
         "loads-model",
         body('auto module = torch::jit::load("m.pt"); GUARD; return use(module);'),
         body('std::ifstream in; load("m.pt"); GUARD; return use(in);'),
@@ -181,8 +191,36 @@ CASES = [
         body("GUARD; auto y = torch::ones({2}); EXPECT_TRUE(y.key_set().has(k));", "TEST(Math, Keys)"),
     ),
     ("in-program", body("GUARD; work();", "int main()"), body("GUARD; work();", "int domain()")),
+    (
+        "in-program",
+        body("{ GUARD; work(); } auto y = x.requires_grad();", "int main()"),
+        body("{ GUARD; work(); } loss.backward();", "int main()"),
+    ),
+    (
+        "in-program",
+        STEPS + body("{ GUARD; work(); } other(x);", "int main()"),
+        STEPS + body("{ GUARD; work(); } step(x);", "int main()"),
+    ),
+    (
+        "in-program",
+        body("for (auto _ : state) { GUARD; work(); }", "static void run(benchmark::State& state)"),
+        body("{ GUARD; work(); } optimizer.step();", "static void run(benchmark::State& state)"),
+    ),
     ("named-like-workload", body("GUARD; work();", "void predict()"), body("GUARD; work();", "void product()")),
     # remove
+    *(
+        ("hides-autograd-below-fallback", FALLBACK.format("PrivateUse1", "callBoxed"), silent)
+        for silent in (
+            FALLBACK.format("AutogradPrivateUse1", "callBoxed"),
+            FALLBACK.format("PrivateUse1", "redispatchBoxed"),
+            FALLBACK.format("PrivateUse1", "callBoxed").replace(
+                "GUARD; op.callBoxed(stack);", "op.callBoxed(stack); GUARD;"
+            ),
+            FALLBACK.format("PrivateUse1", "callBoxed")
+            .replace("IMPL(_", "IMPL(my")
+            .replace("fallback(", 'impl("op", '),
+        )
+    ),
     (
         "in-function-backward",
         FUNCTION.format(BACKWARD.format("GUARD; return {at::relu(g[0])};")),
