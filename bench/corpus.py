@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from guardfix.codemods.fix import Applicability
+from guardfix.linter.findings import Applicability
 from labelled_sites import LabelledSite, labelled_sites, read_table
 
 TARGET = 0.97

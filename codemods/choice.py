@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from .fix import HOIST, Applicability, Fix
+from guardfix.linter.findings import Applicability
+
+from .fix import HOIST, Fix
 
 
 class FixChoice(Struct, frozen=True):

@@ -5,20 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from guardfix.linter.facts import Span
+from guardfix.linter.findings import Applicability
 from guardfix.linter.named_tuples import NamedTuple
-from guardfix.linter.str_enum import StrEnum
-
-
-class Applicability(StrEnum):
-    """Safe: the meaning is kept. Unsafe: it may change. Display: shown, never applied."""
-
-    SAFE = "safe"
-    UNSAFE = "unsafe"
-    DISPLAY = "display"
-
-    def at_most(self, other: Applicability) -> Applicability:
-        """The one of the two that claims less."""
-        return max(self, other, key=list(Applicability).index)
 
 
 class Edit(NamedTuple):

@@ -15,7 +15,7 @@ from guardfix.linter.limited_work import FIXING
 
 from .choice import FixChoice
 from .fix import Fix
-from .fix_rule import find_fix_rule
+from .fix_rule import claim_of, find_fix_rule
 from .site import Site
 
 
@@ -128,7 +128,8 @@ class _Maker:
         source = self.source(finding.path) if function is not None else None
         if function is None or source is None:
             return None
-        return function(Site(finding, facts, report.project, source, report.workspace, report.choice, rule.most))
+        most = claim_of(finding.code, finding.name)
+        return function(Site(finding, facts, report.project, source, report.workspace, report.choice, most))
 
     def source(self, path: str) -> Source | None:
         if self.last[0] != path:

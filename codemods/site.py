@@ -12,10 +12,10 @@ from guardfix.linter.facts.python_model import PythonUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.sources import Source
 from guardfix.linter.files.workspace import Workspace
-from guardfix.linter.findings import Decision, Finding
+from guardfix.linter.findings import Applicability, Decision, Finding
 
 from .choice import FixChoice
-from .fix import Applicability, Edit, Fix
+from .fix import Edit, Fix
 
 
 class Site(Struct, frozen=True):

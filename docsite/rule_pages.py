@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.linter.rule import Rule, load_rule
 from guardfix.linter.rule_names import rule_names
 from guardfix.pytorch_messages.message_table import known_messages
@@ -15,7 +14,7 @@ from guardfix.pytorch_messages.message_table import known_messages
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 _PARTS = re.compile(
-    r"^(What it flags|Why it is bad|Example|Use instead|Fix|Not flagged|When not to use it|Seen in public code|"
+    r"^(What it flags|Why it is bad|Example|Use instead|Fix|Not flagged|Limits|When not to use it|Seen in public code|"
     r"References):\s*(\w?)",
     re.MULTILINE,
 )
@@ -36,11 +35,12 @@ def rule_page(rule: Rule, run: Callable[[Path, Path], str] | None = None) -> str
     """The page, in Markdown. `run` says what comes of running the fixture before and after its fixes."""
     title, _, rest = rule.documentation.partition("\n")
     summary = title.partition(": ")[2]
-    fix = find_fix_rule(rule.code, rule.name)
     facts = [
         f"**{rule.severity}**",
-        f"{fix.most} fix" if fix else "no fix",
+        rule.group or "",
+        rule.fix_text,
         "on by default" if rule.default else "off by default",
+        f"since {rule.since}",
         ", ".join({"cpp": "C++", "python": "Python"}.get(one, one) for one in rule.languages),
     ]
     language = "python" if rule.languages == ("python",) else "cpp"
@@ -126,12 +126,10 @@ def _read(path: Path) -> str:
 
 def index_page() -> str:
     """All rules in one table."""
-    rows = ["# Rules", "", "| code | name | what it finds | fix | default |", "|---|---|---|---|---|"]
+    rows = ["# Rules", "", "| code | name | group | what it finds | fix | default |", "|---|---|---|---|---|---|"]
     for rule in rules():
-        fix = find_fix_rule(rule.code, rule.name)
         link = page_name(rule).removeprefix("rules/")
         state = "on" if rule.default else "off"
-        rows.append(
-            f"| [{rule.code}]({link}) | {rule.name} | {rule.summary} | {fix.most if fix else 'none'} | {state} |"
-        )
+        cells = (f"[{rule.code}]({link})", rule.name, rule.group, rule.summary, rule.fix_text, state)
+        rows.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(rows) + "\n"

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import Applicability, Edit, Fix
+from guardfix.codemods.fix import Edit, Fix
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
 from guardfix.linter import engine
 from guardfix.linter.engine import Options
 from guardfix.linter.files.discovery import BadPattern, NoSuchPath
 from guardfix.linter.files.sources import Position
 from guardfix.linter.files.workspace import DISK, Workspace
-from guardfix.linter.findings import Confidence, Context, Decision, Evidence, Severity, StepTaken
+from guardfix.linter.findings import Applicability, Confidence, Context, Decision, Evidence, Severity, StepTaken
 from guardfix.linter.rule import UnknownRule
 
 from .configuration import BadConfiguration, Configuration, configuration_for, nearest_options

@@ -64,7 +64,7 @@ _TEXTS = {"type": "array", "items": {"type": "string"}}
 _SELECTOR = {
     "type": "string",
     "minLength": 2,
-    "description": "A code (GF101), a prefix (GF4), a name (legacy-guard) or ALL",
+    "description": "A code (GF101), a prefix (GF4), a name (legacy-guard), a group (raises) or ALL",
 }
 _SELECTORS = {"type": "array", "items": {"$ref": "#/definitions/selector"}}
 
@@ -127,7 +127,7 @@ SETTINGS = (
         "",
         '"../guardfix.toml"',
     ),
-    Setting("select", SELECTORS, "The rules to run, instead of the default ones.", (), '["GF1", "GF4"]'),
+    Setting("select", SELECTORS, "The rules to run, instead of the default ones.", (), '["GF1", "raises"]'),
     Setting("ignore", SELECTORS, "Rules to leave out.", (), '["GF104"]'),
     Setting("extend-select", SELECTORS, "Rules to run in addition.", (), '["GF002"]'),
     Setting("extend-ignore", SELECTORS, "Additional rules to leave out.", (), '["GF208"]'),

@@ -16,6 +16,18 @@ class Severity(StrEnum):
     INFO = "info"
 
 
+class Applicability(StrEnum):
+    """Safe: the meaning is kept. Unsafe: it may change. Display: shown, never applied."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+    def at_most(self, other: Applicability) -> Applicability:
+        """The one of the two that claims less."""
+        return max(self, other, key=list(Applicability).index)
+
+
 class Context(StrEnum):
     """What a use of the old guard is for, and so what should stand there instead."""
 

@@ -1,7 +1,7 @@
 """A rule is one file in `rules/`: `gf201_temporary_guard.py`. It is found by itself; there is no list to edit.
 
 The file's docstring is the rule's documentation, printed by `guardfix explain`, and always in this order: what
-it flags, why it is bad, example, use instead, whether the fix is safe, what is not flagged, references.
+it flags, why it is bad, example, use instead, whether the fix is safe, what is not flagged, limits, references.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from msgspec import Struct, field
 
 from .analysis.project import Project
 from .facts import Facts, GuardUse, Span, Suppression
-from .findings import Decision, Finding, Severity, StepTaken
+from .findings import Applicability, Decision, Finding, Severity, StepTaken
 from .flow.events import Event, EventKind
 from .flow.project_events import events_in, story_of, use_of
 from .guards import GuardChoice, gradient_guards, no_guards
 from .named_tuples import NamedTuple
-from .rule_names import RuleName, rule_names
+from .rule_names import RuleGroup, RuleName, group_named, rule_names
 
 UseCheck = Callable[[GuardUse, Facts, Project], Iterable[Finding]]
 FileCheck = Callable[[Facts, Project], Iterable[Finding]]
@@ -44,12 +44,30 @@ class UnknownRule(Exception):
     """A selector that names no rule."""
 
 
+class RuleFix(Struct, frozen=True):
+    """What fix a rule has; `codemods/fixes/` makes it."""
+
+    most: Applicability
+    """The most that a fix of the rule can claim."""
+    always: bool = False
+    """Every finding has one."""
+
+    @property
+    def availability(self) -> str:
+        return "always" if self.always else "sometimes"
+
+
 class Rule(Struct):
     """Code, name and defaults of one rule; its check is registered by a decorator."""
 
     code: str
     name: str
+    group: RuleGroup | None = None
+    """What comes of the code that it flags; None for a rule of a plugin that doesn't say."""
     severity: Severity = Severity.WARNING
+    fix: RuleFix | None = None
+    since: str = ""
+    """The version of guardfix in which it first exists; of a plugin's rule, whatever the plugin says."""
     languages: tuple[str, ...] = ("cpp",)
     """The front ends whose files it looks at, by name."""
     guards: GuardChoice = gradient_guards
@@ -108,6 +126,22 @@ class Rule(Struct):
     def summary(self) -> str:
         """What it is about, in one line."""
         return self.documentation.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
+
+    @property
+    def fix_text(self) -> str:
+        """What fix it has, in words."""
+        if self.fix is None:
+            return "no fix"
+        article = "an" if self.fix.most is Applicability.UNSAFE else "a"
+        return f"{self.fix.availability} {article} {self.fix.most} fix"
+
+    @property
+    def in_short(self) -> str:
+        """What it is, in one line: level, group, fix, default and age."""
+        state = "on by default" if self.default else "off by default"
+        group = f"group `{self.group}`" if self.group else None
+        parts = [self.severity, group, self.fix_text, state, f"since {self.since}" if self.since else None]
+        return ", ".join(part for part in parts if part)
 
     def check_use(self, check: UseCheck) -> UseCheck:
         """Register a check that is asked about each guard use."""
@@ -258,21 +292,15 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def find_rules(selector: str, more: Sequence[Rule] = ()) -> tuple[Rule, ...]:
-    """The rules with that code or name: C++ and Python rules about the same thing share one. Raises `UnknownRule`.
+    """The rules with that code or name. Raises `UnknownRule`.
 
-    `more` are rules that do not come with guardfix.
+    `more` are rules that do not come with guardfix; their names may be those of others.
     """
     found = [load_rule(name) for name in rule_names() if selector.lower() in (name.code.lower(), name.name)]
     found += [rule for rule in more if selector.lower() in (rule.code.lower(), rule.name)]
     if not found:
         raise UnknownRule(selector)
     return tuple(found)
-
-
-def matches(selector: str, name: RuleName) -> bool:
-    return bool(selector) and (
-        _is_all(selector) or name.name == selector.lower() or name.code.startswith(selector.upper())
-    )
 
 
 def _is_all(selector: str) -> bool:
@@ -290,7 +318,7 @@ class Selection(NamedTuple):
 
 
 def select_rules(select: Sequence[str] = (), ignore: Sequence[str] = (), more: Sequence[Rule] = ()) -> tuple[Rule, ...]:
-    """The rules that `--select` and `--ignore` leave: by code, prefix (`GF4`), name, or `ALL`.
+    """The rules that `--select` and `--ignore` leave: by code, prefix (`GF4`), name, group (`raises`), or `ALL`.
 
     Without `select`, the rules that are on by default. The longer selector wins, as in Ruff, so
     `--select GF101 --ignore GF1` keeps GF101. `more` are rules that do not come with guardfix. Raises `UnknownRule`.
@@ -304,36 +332,59 @@ def chosen_rules(layers: Sequence[Selection], more: Sequence[Rule] = ()) -> tupl
     Inside a layer the longer selector wins; a layer's `ignore` takes away what those before chose. Raises
     `UnknownRule`.
     """
-    own = {RuleName(rule.code, rule.name, ""): rule for rule in more}
-    names = (*rule_names(), *own)
+    known = _Known(more)
     for selector in (selector for layer in layers for part in layer for selector in part):
-        if not _is_all(selector) and (selector.upper() == "G" or not any(matches(selector, name) for name in names)):
+        if not known.means_any(selector):
             raise UnknownRule(selector)
     chosen = []
-    for name in names:
+    for name in known.names:
         on: bool | None = None  # nothing said: as the rule has it
         for layer in layers:
-            wanted = _strength(name, (*layer.select, *layer.extend))
-            unwanted = _strength(name, layer.ignore)
+            wanted = known.strength(name, (*layer.select, *layer.extend))
+            unwanted = known.strength(name, layer.ignore)
             if layer.select or wanted or unwanted:
                 on = wanted > unwanted
         if on is False:
             continue  # importing a rule takes time
-        rule = own.get(name) or load_rule(name)
+        rule = known.rule(name)
         if on or rule.default:
             chosen.append(rule)
     return tuple(chosen)
 
 
-def _strength(name: RuleName, selectors: Iterable[str]) -> int:
-    """How closely the closest of the selectors means the rule; 0 when none does."""
-    return max((_specificity(selector, name) for selector in selectors if matches(selector, name)), default=0)
+class _Known:
+    """The rules that can be chosen from: guardfix's, and more."""
+
+    def __init__(self, more: Sequence[Rule]) -> None:
+        self._more = {RuleName(rule.code, rule.name, ""): rule for rule in more}
+        self.names = (*rule_names(), *self._more)
+
+    def rule(self, name: RuleName) -> Rule:
+        return self._more.get(name) or load_rule(name)
+
+    def means_any(self, selector: str) -> bool:
+        """Whether a selector is one: `G` would be all of guardfix's rules, or a slip."""
+        if _is_all(selector) or group_named(selector) is not None:
+            return True
+        return selector.upper() != "G" and any(self._strength(selector, name) for name in self.names)
+
+    def strength(self, name: RuleName, selectors: Iterable[str]) -> int:
+        """How closely the closest of the selectors means the rule; 0 when none does."""
+        return max((self._strength(selector, name) for selector in selectors), default=0)
+
+    def _strength(self, selector: str, name: RuleName) -> int:
+        if not selector:
+            return 0
+        if _is_all(selector):
+            return 1
+        if name.name == selector.lower():
+            return _NAMED
+        if name.code.startswith(selector.upper()):
+            return len(selector) + 1
+        group = group_named(selector)
+        return _GROUP if group is not None and self.rule(name).group is group else 0
 
 
-def _specificity(selector: str, name: RuleName) -> int:
-    if _is_all(selector):
-        return 1
-    return _NAMED if selector.lower() == name.name else len(selector) + 1
-
-
+_GROUP = len("GF4") + 1
+"""A group means a rule as closely as the prefix of one of the hundreds, so that either can be ignored in the other."""
 _NAMED = 100

@@ -1,4 +1,4 @@
-"""Which rules there are, by the names of their files alone: importing a rule takes time."""
+"""Which rules there are, by the names of their files alone, and which groups: importing a rule takes time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,39 @@ import re
 from functools import cache
 
 from .named_tuples import NamedTuple
+from .str_enum import StrEnum
+
+
+class RuleGroup(StrEnum):
+    """What comes of the code that a rule flags."""
+
+    RAISES = "raises"
+    SILENTLY_WRONG = "silently-wrong"
+    NO_EFFECT = "no-effect"
+    LEAKS = "leaks"
+    REDUNDANT = "redundant"
+    DEPRECATED = "deprecated"
+    GUARDFIX = "guardfix"
+
+    @property
+    def meaning(self) -> str:
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    RuleGroup.RAISES: "the program ends with an error, each time or on one of its ways",
+    RuleGroup.SILENTLY_WRONG: "gradients are wrong or missing, and no error says so",
+    RuleGroup.NO_EFFECT: "what is meant to run under a guard runs without one",
+    RuleGroup.LEAKS: "a mode outlives the code that it is meant for",
+    RuleGroup.REDUNDANT: "another guard, or PyTorch, already does what the guard does",
+    RuleGroup.DEPRECATED: "it uses what PyTorch has deprecated or removed",
+    RuleGroup.GUARDFIX: "it is about guardfix's own work: files that it can't read, comments that silence nothing",
+}
+
+
+def group_named(selector: str) -> RuleGroup | None:
+    """The group that is called so; None if none is."""
+    return next((group for group in RuleGroup if group == selector.lower()), None)
 
 
 class RuleName(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from guardfix.linter.findings import Applicability
 from guardfix.linter.str_enum import StrEnum
 
 from ..choice import FixChoice
-from ..fix import Applicability
 from ..fixable import FixableFinding
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from guardfix.linter.facts.intents import Purpose
+from guardfix.linter.findings import Applicability
 from guardfix.linter.guards import LEGACY
 
 from ..edits.intent_edits import CHOSEN, declared_decision
-from ..fix import Applicability, Fix
+from ..fix import Fix
 from ..fixable import FixableFinding, FixableReport
 
 Choices = Mapping[tuple[str, int], Purpose]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from guardfix.linter.facts import Span
 from guardfix.linter.facts.python_model import Kind, PythonUse
+from guardfix.linter.findings import Applicability
 from guardfix.linter.lazy_regex import lazy_regex
 
-from ..fix import Applicability, Edit, Fix, insertion
+from ..fix import Edit, Fix, insertion
 from ..site import Site
 from .statements import line_start
 

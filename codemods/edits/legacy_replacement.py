@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from guardfix.linter.analysis.redundancy import redundant_guards
 from guardfix.linter.facts import Form, GuardUse, Span
 from guardfix.linter.facts.index import index_of
-from guardfix.linter.findings import Context
+from guardfix.linter.findings import Applicability, Context
 
-from ..fix import HOIST, Applicability, Edit, Fix
+from ..fix import HOIST, Edit, Fix
 from ..site import Site
 from .compat_gates import gated_edits
 from .constructor_arguments import argument_edits

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..edits.suppression_comments import without_codes
-from ..fix import Applicability, Fix
+from ..fix import Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -6,18 +6,18 @@ from guardfix.linter import guards
 from guardfix.linter.analysis.dispatcher_bypass import bypasses_dispatcher
 from guardfix.linter.analysis.redundancy import inference_mode_in_force
 from guardfix.linter.facts import Form
-from guardfix.linter.findings import Context
+from guardfix.linter.findings import Applicability, Context
 
 from ..edits.guard_aliases import retargeted_alias
 from ..edits.guard_removal import guard_removal
 from ..edits.intent_edits import preserving
 from ..edits.legacy_replacement import replacement
 from ..edits.replacement_doubts import doubts_about
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 
 @FIX.fix_in("cpp")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from guardfix.linter.lazy_regex import lazy_regex
 from guardfix.linter.rules.gf103_stale_version_gate import stale_gates
 
-from ..fix import Applicability, Fix, insertion
+from ..fix import Fix, insertion
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 _ONE_POINT_X = lazy_regex(
     r"\(?\s*TORCH_VERSION_MAJOR\s*==\s*1\s*\)?\s*&&\s*\(?\s*TORCH_VERSION_MINOR\s*(>=?)\s*(\d+)\s*\)?"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from guardfix.linter.facts.expressions import last_name
 
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.DISPLAY)
+FIX = FixRule()
 
 _ASK = "c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset)"
 

@@ -9,16 +9,17 @@ from msgspec.structs import replace
 
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.files.sources import Source
+from guardfix.linter.findings import Applicability
 from guardfix.linter.frontends.embedded.embedded_cpp import Literal, find_literals, lay_out
 from guardfix.linter.frontends.python.python_parsing import parse_python
 
 from ..edits.literal_edits import edit_in_literal
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 from .gf101_legacy_guard import migrate_cpp
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 
 @FIX.fix_in("docs")

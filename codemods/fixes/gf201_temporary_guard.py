@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..edits.temporaries import named_temporary
-from ..fix import Applicability
 from ..fix_rule import FixRule
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 FIX.fix(named_temporary)

@@ -7,11 +7,11 @@ import re
 from guardfix.linter import guards
 from guardfix.linter.facts import Form, Span
 
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 _IF = re.compile(rb"\bif[ \t]*\(([\w \t!.&|<>=:\->]*(?:\(\))?[\w \t!.&|<>=:\->]*)\)\s*\Z")
 """An `if` with a condition that can stand in brackets elsewhere as it is."""
 _COMMENT = re.compile(rb"//[^\r\n]*")

@@ -6,11 +6,11 @@ from guardfix.linter import guards
 from guardfix.linter.facts import Form
 
 from ..edits.temporaries import named_temporary
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

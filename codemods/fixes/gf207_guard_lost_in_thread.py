@@ -10,11 +10,11 @@ from guardfix.linter.facts.index import index_of
 from guardfix.linter.rules.gf207_guard_lost_in_thread import thread_start
 
 from ..edits.statements import indentation, line_start, newline_of
-from ..fix import Applicability, Edit, Fix, insertion
+from ..fix import Edit, Fix, insertion
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -6,11 +6,11 @@ from guardfix.linter.rules.gf208_guard_after_work import late_work
 
 from ..edits.hazards import hazards_in_words
 from ..edits.hoisting import hoisted
-from ..fix import HOIST, Applicability, Fix
+from ..fix import HOIST, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -9,11 +9,11 @@ from ..edits.guard_comment_edits import doubts_of_comments, removal_with_comment
 from ..edits.guard_spelling import inference_qualifier
 from ..edits.hazards import hazards_in_words
 from ..edits.includes import needed_include
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..edits.guard_comment_edits import doubts_of_comments
 from ..edits.guard_removal import guard_removal
-from ..fix import Applicability, Fix
+from ..fix import Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 
 @FIX.fix

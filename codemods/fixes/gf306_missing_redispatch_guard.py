@@ -7,11 +7,11 @@ from guardfix.linter.frontends.cpp.cpp_masking import code_only
 from guardfix.linter.guards import BELOW_ADINPLACEORVIEW
 
 from ..edits.statements import indentation, newline_of, statement_around
-from ..fix import Applicability, Fix, insertion
+from ..fix import Fix, insertion
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

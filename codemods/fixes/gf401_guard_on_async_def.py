@@ -11,11 +11,11 @@ from guardfix.linter.files.suppressions import silenced_rows
 from guardfix.linter.rules.gf401_guard_on_async_def import RULE as GF401
 from guardfix.linter.rules.gf401_guard_on_async_def import stacks
 
-from ..fix import Applicability, Fix
+from ..fix import Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 _DEEPEST_WITH = 8
 """CPython refuses more than 20 blocks within one another, and each item of a `with` is one."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..edits.decorator_lines import made_decorator
-from ..fix import Applicability, Fix
+from ..fix import Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -6,11 +6,11 @@ from guardfix.linter import guards
 from guardfix.linter.facts import Form
 
 from ..edits.decorator_lines import made_decorator
-from ..fix import Applicability, Fix, insertion
+from ..fix import Fix, insertion
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 _NEED_ARGUMENT = guards.GuardNames(guards.PYTHON, guards.needs_argument)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from guardfix.linter import guards
 
-from ..fix import Applicability, Fix
+from ..fix import Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -12,11 +12,11 @@ from guardfix.linter.guards import NO_GRAD, SET_GRAD_ENABLED
 from guardfix.linter.lazy_regex import lazy_regex
 
 from ..edits.statements import removal
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 _ENDS = lazy_regex(rb"\s*;")
 _ONLY_RETURNS = lazy_regex(rb"\s*(?:return\b[^;(]*;\s*)?\}")

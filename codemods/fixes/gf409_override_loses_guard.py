@@ -5,11 +5,11 @@ from __future__ import annotations
 from guardfix.linter.analysis.guarded_methods import overridden_methods
 
 from ..edits.statements import indentation, line_start, newline_of
-from ..fix import Applicability, Fix, insertion
+from ..fix import Fix, insertion
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

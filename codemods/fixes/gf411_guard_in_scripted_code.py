@@ -5,11 +5,11 @@ from __future__ import annotations
 from guardfix.linter.facts import Form, Span
 
 from ..edits.statements import line_end, line_start
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.UNSAFE)
+FIX = FixRule()
 
 
 @FIX.fix

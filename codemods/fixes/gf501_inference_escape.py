@@ -6,11 +6,11 @@ from guardfix.linter import guards
 from guardfix.linter.facts import Span
 from guardfix.linter.facts.expressions import last_name
 
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.DISPLAY)
+FIX = FixRule()
 
 
 @FIX.fix

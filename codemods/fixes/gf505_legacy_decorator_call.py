@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..fix import Applicability, Fix, insertion
+from ..fix import Fix, insertion
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableFinding, FixableReport
+from guardfix.linter.findings import Applicability
 from guardfix.linter.str_enum import StrEnum
 
 from .baseline import Baseline

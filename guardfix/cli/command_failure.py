@@ -52,7 +52,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 def no_such_rule(given: str) -> str:
     """What is said of a selector that selects nothing."""
-    from guardfix.linter.rule_names import rule_names
+    from guardfix.linter.rule_names import RuleGroup, rule_names
 
-    guess = did_you_mean(given, (one for rule in rule_names() for one in (rule.code, rule.name)))
+    guess = did_you_mean(given, (*RuleGroup, *(one for rule in rule_names() for one in (rule.code, rule.name))))
     return f"no rule is called `{given}`{guess or '; `guardfix rules` lists them'}"

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 
 import click
 
-from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
-from guardfix.linter.rule_names import rule_names
+from guardfix.linter.rule_names import RuleGroup, group_named, rule_names
 
 from ..output.finding_places import ERRORS_PAGE, RULES_PAGE
 from ..output.plain_echo import echo
@@ -20,7 +19,7 @@ from .command_run import configured_rules
 from .options import complete_rule
 
 
-@click.command("explain", short_help="Explain a rule, a guard, or an error message of PyTorch.")
+@click.command("explain", short_help="Explain a rule, a group of rules, a guard, or an error message of PyTorch.")
 @click.argument("what", nargs=-1, shell_complete=complete_rule)
 @click.option(
     "--traceback",
@@ -28,11 +27,11 @@ from .options import complete_rule
     help="Say where the error in FILE comes from (`-`: standard input), as `guardfix why` does.",
 )
 def command(what: tuple[str, ...], traceback: str | None) -> None:
-    """Explain a rule, a guard, or an error message of PyTorch.
+    """Explain a rule, a group of rules, a guard, or an error message of PyTorch.
 
-    WHAT is a rule's code (GF101) or name (legacy-guard), a guard (torch.no_grad), a part of these, or an error message,
-    pasted or, with `-`, piped. ALL prints the documentation of all rules but those of plugins, as in docs/rules.md;
-    ERRORS all messages, as in docs/errors.md.
+    WHAT is a rule's code (GF101) or name (legacy-guard), a group (raises), a guard (torch.no_grad), a part of these, or
+    an error message, pasted or, with `-`, piped. ALL prints the documentation of all rules but those of plugins, as in
+    docs/rules.md; ERRORS all messages, as in docs/errors.md.
     """
     if traceback is not None:
         _explain_error((traceback,))
@@ -74,8 +73,12 @@ def _explain_other(text: str) -> None:
     """Explain something other than a rule's code or name."""
     from guardfix.pytorch_messages.message_lookup import find_messages
 
-    from .explained_topics import guard_page, guards_named, list_of_rules, message_page, rules_named_like
+    from .explained_topics import group_page, guard_page, guards_named, list_of_rules, message_page, rules_named_like
 
+    group = group_named(text)
+    if group is not None:
+        echo(_fitted(group_page(group)))
+        return
     guards = guards_named(text)
     if guards:
         echo("\n\n".join(_fitted(guard_page(*one)) for one in guards))
@@ -111,7 +114,9 @@ def _no_message(text: str) -> str:
 def _page(rule: Rule) -> str:
     """A rule's documentation as it fits the terminal, with its address."""
     url = rule.url if rule.url is not None else f"{RULES_PAGE}#{rule.code.lower()}-{rule.name}"
-    return "\n\n".join(filter(None, (_fitted(rule.documentation), url)))
+    title, _, rest = rule.documentation.partition("\n")
+    text = f"{title}\n\n{rule.in_short[:1].upper()}{rule.in_short[1:]}.\n{rest}"
+    return "\n\n".join(filter(None, (_fitted(text.rstrip()), url)))
 
 
 def _fitted(text: str) -> str:
@@ -122,14 +127,16 @@ def pages(rules: Iterable[Rule]) -> str:
     """Every rule's documentation as one Markdown page: docs/rules.md."""
     from .explained_topics import messages_of
 
-    parts = ["# Rules\n\nMade by `guardfix explain ALL`, from the rules' own documentation.\n"]
+    groups = "\n".join(f"- `{group}`: {group.meaning}." for group in RuleGroup)
+    parts = [
+        "# Rules\n\nMade by `guardfix explain ALL`, from the rules' own documentation.\n",
+        "Each rule is in one group, which `--select`, `--ignore` and the configuration take like a code or a name "
+        f"(`guardfix check --select raises`). A group says what comes of the code:\n\n{groups}\n",
+    ]
     for rule in rules:
         title, _, rest = rule.documentation.partition("\n")
         heading, _, summary = title.partition(": ")
-        found = find_fix_rule(rule.code, rule.name)
-        fix = f"{found.most} fix" if found else "no fix"
-        state = "on by default" if rule.default else "off by default"
-        text = f"## {heading}\n\n*{rule.severity}, {fix}, {state}.* {summary[:1].upper()}{summary[1:]}\n{rest}\n"
+        text = f"## {heading}\n\n*{rule.in_short}.* {summary[:1].upper()}{summary[1:]}\n{rest}\n"
         messages = messages_of(rule)
         if messages:
             links = ", ".join(f"[{message.title}](errors.md#{message.key})" for message in messages)

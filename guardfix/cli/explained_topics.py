@@ -1,4 +1,4 @@
-"""What `guardfix explain` prints of guards, of PyTorch's messages, and of rules whose names are alike."""
+"""What `guardfix explain` prints of guards, of PyTorch's messages, of groups of rules and of rules named alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from guardfix.linter.guards import CPP, PYTHON, Effect, Guard
 from guardfix.linter.rule import Rule, load_rule
-from guardfix.linter.rule_names import RuleName, rule_names
+from guardfix.linter.rule_names import RuleGroup, RuleName, rule_names
 from guardfix.pytorch_messages.message_table import KnownMessage, known_messages
 
 from ..output.finding_places import ERRORS_PAGE, PROJECT_PAGE
@@ -58,6 +58,14 @@ def guard_page(language: str, guard: Guard) -> str:
     rules = [rule for rule in rules if not rule.code.startswith("GF0")]  # those are about files and comments
     lines += ["", "Rules about it:", *(f"  {rule.code}  {rule.name}: {rule.summary}" for rule in rules)]
     return "\n".join([*lines, "", f"{PROJECT_PAGE}/blob/main/docs/guards.md"])
+
+
+def group_page(group: RuleGroup) -> str:
+    """One group: what its rules have in common, and which they are."""
+    rules = [rule for rule in map(load_rule, rule_names()) if rule.group is group]
+    lines = [f"{group}: {group.meaning}.", "", "Its rules:"]
+    lines += [f"  {rule.code}  {rule.name}: {rule.summary}" for rule in rules]
+    return "\n".join([*lines, "", f"`guardfix check --select {group}` runs these alone."])
 
 
 def rules_named_like(text: str) -> list[RuleName]:

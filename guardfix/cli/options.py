@@ -49,12 +49,13 @@ def _version(context: click.Context, parameter: click.Parameter, value: str | No
 
 
 def complete_rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Codes and names that begin so; of a list with commas the last part is completed."""
-    from guardfix.linter.rule_names import rule_names
+    """Codes, names and groups that begin so; of a list with commas the last part is completed."""
+    from guardfix.linter.rule_names import RuleGroup, rule_names
 
     done, comma, begun = incomplete.rpartition(",")
     codes = [rule.code for rule in rule_names() if rule.code.startswith(begun.upper())]
-    names = sorted({rule.name for rule in rule_names() if begun and rule.name.startswith(begun.lower())})
+    known = (*RuleGroup, *(rule.name for rule in rule_names()))
+    names = sorted(str(name) for name in known if begun and name.startswith(begun.lower()))
     return [f"{done}{comma}{one}" for one in (*codes, *names)]
 
 
@@ -91,7 +92,7 @@ def selection(command: F) -> F:
                 multiple=True,
                 metavar="RULES",
                 shell_complete=complete_rule,
-                help="Rules to run: codes, prefixes (GF4), names or ALL; comma-separated or repeated.",
+                help="Rules to run: codes, prefixes (GF4), names, groups (raises) or ALL; comma-separated or repeated.",
             ),
             click.option(
                 "--ignore",

@@ -16,7 +16,7 @@ from .options import output_format_option
 @click.command("rules", short_help="List every rule.")
 @output_format_option("rules", help="The output format.")
 def command(output_format: str) -> None:
-    """List every rule: code, name, whether it is on by default, its fix, and a summary.
+    """List every rule: code, name, group, its fix, a summary, and whether it is on by default.
 
     This includes the rules of the plugins that the configuration names.
     """

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableFinding, FixableReport
-from guardfix.linter.findings import Severity
+from guardfix.linter.findings import Applicability, Severity
 
 from .finding_places import file_uri, one_line, rule_url
 from .format_registry import Output

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from guardfix.codemods.fix import Applicability
-from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
-from guardfix.linter.findings import Decision, Finding, StepTaken
+from guardfix.linter.findings import Applicability, Decision, Finding, StepTaken
 
 from .finding_places import one_line, place_from
 from .finding_reasons import shown_steps
@@ -140,12 +138,11 @@ def _write_verdicts(results: Iterable[Result], backend: str, output: Output) -> 
 
 
 def _write_rules(rules: Sequence[Rule], output: Output) -> None:
-    width = max(len(rule.name) for rule in rules)
-    for rule in rules:
-        fix = find_fix_rule(rule.code, rule.name)
-        claim = f"{fix.most} fix" if fix else "no fix"
+    columns = [(rule.code, rule.name, rule.group or "", rule.fix_text) for rule in rules]
+    widths = [max(map(len, column)) for column in zip(*columns, strict=True)]
+    for rule, row in zip(rules, columns, strict=True):
         state = "" if rule.default else " (off by default)"
-        head = f"{rule.code}  {rule.name:<{width}}  {claim:<11}  "
+        head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=True))
         beside = output.width is None or output.width - len(head) >= _LEAST_BESIDE
         start = head if beside else f"{head.rstrip()}\n{TAB}"
         column = len(head) if beside else len(TAB)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from guardfix.codemods.fix import Fix
-from guardfix.codemods.fix_rule import find_fix_rule
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.files.source_positions import SourcePositions
 from guardfix.linter.files.sources import Position
@@ -111,15 +110,17 @@ def _fix(finding: Finding, fix: Fix | None, places: SourcePositions) -> dict[str
 
 
 def _rule_object(rule: Rule) -> dict[str, Any]:
-    fix = find_fix_rule(rule.code, rule.name)
     return {
         "code": rule.code,
         "name": rule.name,
         "summary": rule.summary,
+        "group": rule.group,
         "severity": rule.severity.value,
         "languages": list(rule.languages),
-        "fix": fix.most.value if fix else None,
+        "fix": rule.fix.most.value if rule.fix else None,
+        "fix_availability": rule.fix.availability if rule.fix else "none",
         "default": rule.default,
+        "since": rule.since or None,
         "url": rule.url if rule.url is not None else f"{RULES_PAGE}#{rule.code.lower()}-{rule.name}",
     }
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.facts import Span
-from guardfix.linter.findings import Severity
+from guardfix.linter.findings import Applicability, Severity
 
 from ..foreign_text import readable
 from .finding_places import PROJECT_PAGE, rule_url

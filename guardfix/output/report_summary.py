@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.linter.engine import Report
 from guardfix.linter.files.languages import why_not_read
 from guardfix.linter.files.suppressions import unknown_code
+from guardfix.linter.findings import Applicability
 from guardfix.linter.guards import LEGACY
 
 from ..foreign_text import printable

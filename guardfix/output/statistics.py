@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import FixableReport
+from guardfix.linter.findings import Applicability
 
 from .format_registry import Output, RuleCount
 from .json_text import json_text

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from guardfix.codemods.fix import Applicability, Fix
+from guardfix.codemods.fix import Fix
 from guardfix.codemods.fixable import FixableFinding, FixableReport
 from guardfix.foreign_text import printable
 from guardfix.linter.facts.intents import Purpose
 from guardfix.linter.files.sources import Source
-from guardfix.linter.findings import Context, Decision, Evidence, Finding, StepTaken
+from guardfix.linter.findings import Applicability, Context, Decision, Evidence, Finding, StepTaken
 from guardfix.output.finding_places import below, rule_url
 from guardfix.output.finding_reasons import shown_steps
 

@@ -22,9 +22,10 @@ from guardfix.adoption.noqa_comments import commented
 from guardfix.codemods.apply.personal_choices import offers, open_uses
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import Applicability, Edit, Fix
+from guardfix.codemods.fix import Edit, Fix
 from guardfix.codemods.fixable import FixableFinding
 from guardfix.linter.facts import Span
+from guardfix.linter.findings import Applicability
 from guardfix.output.finding_places import rule_url
 
 from .document_checks import CheckedText

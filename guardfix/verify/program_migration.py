@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from guardfix.codemods.apply.leftovers import Why, why_left
+from guardfix.linter.findings import Applicability
 
 from .guard_sites import GuardSite, SourcePlace, count_guards, linkless_path, old_guards_of
 from .wanted_repairs import WantedRepair, wanted_repair
@@ -158,7 +159,6 @@ class Migration:
 def migrate(report: FixableReport, *, embedded: bool = True) -> Migration:
     """What the fixes come to that a report takes. With `embedded`, guards of C++ in Python strings are counted, too."""
     from guardfix.codemods.apply.settling import settle
-    from guardfix.codemods.fix import Applicability
     from guardfix.linter.facts import Span
     from guardfix.linter.files.source_positions import SourcePositions
     from guardfix.linter.findings import Context

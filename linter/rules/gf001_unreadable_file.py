@@ -21,6 +21,9 @@ Fix: none.
 Not flagged: files with NUL bytes (they aren't text), and text that is neither UTF-8 nor UTF-16. Such text is read
 as Latin-1, which loses nothing, and the run notes it.
 
+Limits: files that a run leaves out because of their suffixes, `.gitignore` or `--exclude` aren't opened, so nothing is
+said about them.
+
 References: The Unicode Standard, section 23.8 (byte order mark).
 """
 
@@ -32,10 +35,13 @@ from ..analysis.project import Project
 from ..facts import Facts, Span
 from ..findings import Finding, Severity
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF001",
     "unreadable-file",
+    group=RuleGroup.GUARDFIX,
+    since="0.1.0",
     severity=Severity.ERROR,
     languages=("cpp", "python"),
     odd_uses_only=True,

@@ -19,6 +19,9 @@ Fix: safe. The code is removed from the comment; a comment that contains nothing
 Not flagged: comments that name no guardfix rule; comments without codes; codes of rules that are not run, as with
 `--select`. Without this rule, unknown codes are still noted on standard error.
 
+Limits: a code with a `*` that means several rules is judged only if all of them are run. Comments in documents aren't
+looked at.
+
 References: https://docs.astral.sh/ruff/rules/unused-noqa/
 """
 
@@ -27,12 +30,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..facts import Facts
-from ..findings import Finding, Severity
-from ..rule import Rule, StaleCodes
+from ..findings import Applicability, Finding, Severity
+from ..rule import Rule, RuleFix, StaleCodes
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF002",
     "unused-suppression",
+    group=RuleGroup.GUARDFIX,
+    since="0.1.0",
+    fix=RuleFix(Applicability.SAFE),
     severity=Severity.INFO,
     languages=("cpp", "python"),
     odd_uses_only=True,

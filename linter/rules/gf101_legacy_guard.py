@@ -35,6 +35,9 @@ Not flagged: comments, strings, the definition of the class itself, another libr
 guard in one branch of an `#if` whose other branch already has a new guard in its place (the `#if` is a version
 condition, or the guards are in the same function or have the same name), and code under `#if 0`.
 
+Limits: a name that a macro pastes together isn't seen. The context is decided from the files that are read: callers and
+registrations elsewhere don't count.
+
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide);
 ATen/core/LegacyTypeDispatch.h and c10/core/InferenceMode.h of torch 2.13.
 """
@@ -51,12 +54,22 @@ from ..decision import decide, is_open, open_questions
 from ..facts import Facts, Form, GuardUse
 from ..facts.expressions import first_name, is_unqualified
 from ..facts.python_uses import use_behind
-from ..findings import Context, Decision, Finding
+from ..findings import Applicability, Context, Decision, Finding
 from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF101", "legacy-guard", languages=("cpp", "python"), guards=deprecated_guards, keeps_results=True)
+RULE = Rule(
+    "GF101",
+    "legacy-guard",
+    group=RuleGroup.DEPRECATED,
+    since="0.1.0",
+    fix=RuleFix(Applicability.SAFE),
+    languages=("cpp", "python"),
+    guards=deprecated_guards,
+    keeps_results=True,
+)
 
 _WHY = {
     Context.INFERENCE: "an inference workload",

@@ -18,6 +18,8 @@ Fix: none. The code doesn't say what the author meant by `false`.
 
 Not flagged: no argument; `true`, including `(true)`, `!false`, `bool{true}` and a constexpr of the same file.
 
+Limits: a constant that another file defines counts as a run-time value.
+
 References: ATen/core/LegacyTypeDispatch.h of torch 2.13 (the constructor's TORCH_INTERNAL_ASSERT).
 """
 
@@ -32,8 +34,17 @@ from ..facts import Argument, Facts, Form, GuardUse
 from ..findings import Finding, Severity
 from ..guards import deprecated_guards
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF102", "legacy-guard-argument", severity=Severity.ERROR, guards=deprecated_guards, keeps_results=True)
+RULE = Rule(
+    "GF102",
+    "legacy-guard-argument",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    severity=Severity.ERROR,
+    guards=deprecated_guards,
+    keeps_results=True,
+)
 
 _CONSTRUCTED = (Form.DECLARATION, Form.AUTO, Form.MEMBER, Form.TEMPORARY, Form.HEAP, Form.STATIC, Form.GLOBAL)
 

@@ -24,6 +24,8 @@ the point. None for other conditions.
 Not flagged: conditions that are right for torch 2, conditions on other macros, conditions that involve an unknown
 value.
 
+Limits: each `#if` is judged by itself, for torch 2.13; whether one around it can be true isn't looked at.
+
 References: torch/headeronly/version.h of torch 2.13.
 """
 
@@ -36,12 +38,21 @@ from ..analysis.project import Project
 from ..analysis.version_gates import NEW_GUARDS, uses_in
 from ..facts import Branch, Facts, Span
 from ..facts.version_conditions import TORCH_2, mentions_torch_version, taken_branch
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import deprecated_guards
 from ..named_tuples import NamedTuple
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF103", "stale-version-gate", guards=deprecated_guards, keeps_results=True)
+RULE = Rule(
+    "GF103",
+    "stale-version-gate",
+    group=RuleGroup.DEPRECATED,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
+    guards=deprecated_guards,
+    keeps_results=True,
+)
 
 
 @RULE.check_file

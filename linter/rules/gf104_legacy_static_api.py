@@ -19,6 +19,8 @@ Fix: display only. A switch that is set in one place and reset in another has no
 
 Not flagged: functions with these names in other classes, and in another library's class of that name.
 
+Limits: where a function's address is taken, that place is found, and not the calls through the pointer.
+
 References: ATen/core/LegacyTypeDispatch.h; c10/core/impl/LocalDispatchKeySet.h of torch 2.13.
 """
 
@@ -31,11 +33,20 @@ from ..analysis.ownership import is_another_librarys, is_qualified
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..facts.expressions import last_name
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import deprecated_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF104", "legacy-static-api", guards=deprecated_guards, keeps_results=True)
+RULE = Rule(
+    "GF104",
+    "legacy-static-api",
+    group=RuleGroup.DEPRECATED,
+    since="0.1.0",
+    fix=RuleFix(Applicability.DISPLAY),
+    guards=deprecated_guards,
+    keeps_results=True,
+)
 
 
 @RULE.check_use

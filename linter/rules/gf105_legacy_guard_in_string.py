@@ -25,6 +25,8 @@ Not flagged: docstrings and strings that are statements of their own, comments, 
 and strings that are searched for or compared (`text.replace(old, …)`, `re.sub(old, …)`, `old in text`, a key of a
 dict of replacements). A guard that an `if` on torch's version keeps for old ones, with a new guard in the other branch.
 
+Limits: C++ that a program only puts together at run time isn't seen.
+
 References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration guide).
 """
 
@@ -37,15 +39,19 @@ from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
 from ..decision import decide
 from ..facts import Facts
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..frontends.frontend import frontend_named
 from ..guards import deprecated_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 from .gf101_legacy_guard import message_for
 
 RULE = Rule(
     "GF105",
     "legacy-guard-in-string",
+    group=RuleGroup.DEPRECATED,
+    since="0.1.0",
+    fix=RuleFix(Applicability.SAFE),
     languages=("python", "docs"),
     guards=deprecated_guards,
     keeps_results=True,

@@ -26,6 +26,9 @@ block), a guard that is an argument or an operand (it lives as long as the full 
 constructor in a class, macro bodies. `at::AutoNonVariableTypeMode(true);` is covered by GF101, whose fix also names
 the guard, and `c10::InferenceMode(flag);`, which declares a variable `flag`, by GF203.
 
+Limits: guards that a macro makes are left out. A class of the project that wraps a guard is known only if the
+configuration lists it.
+
 When not to use it: where a temporary is intended, as in a test of the guard's constructor. Suppress the line.
 
 Seen in public code: in 6 of 10 statements of this form that we looked at, the guard was meant to last. The iOS
@@ -43,11 +46,19 @@ from ..analysis.coverage import is_first_in_statement
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import current_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF201", "temporary-guard", guards=current_guards)
+RULE = Rule(
+    "GF201",
+    "temporary-guard",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
+    guards=current_guards,
+)
 
 
 @RULE.check_use

@@ -35,6 +35,8 @@ optional that is declared outside of the branch; a lambda that is called, given 
 own; macro bodies; members; tests and benchmarks, which check what a guard leaves behind or what it costs;
 `at::AutoNonVariableTypeMode` in a block, for which GF101 says `remove`.
 
+Limits: what guardfix can't see into counts as work, such as a function of another file or an object with a destructor.
+
 When not to use it: tests in functions that no test framework names; a block in which the work is done by a macro
 that looks like a constant log line.
 
@@ -55,10 +57,17 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.plain_data import handles_plain_data_alone
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Finding
-from ..rule import Rule
+from ..findings import Applicability, Finding
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF202", "guard-covers-nothing")
+RULE = Rule(
+    "GF202",
+    "guard-covers-nothing",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
+)
 
 
 @RULE.check_use

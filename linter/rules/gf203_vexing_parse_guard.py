@@ -23,6 +23,8 @@ Not flagged: `NoGradGuard make_guard();` at namespace scope or in a class, which
 function that is called below its declaration; `guard{}`; `at::AutoNonVariableTypeMode guard();`, which GF101 fixes
 as well.
 
+Limits: only statements in functions are looked at, and none that a macro makes.
+
 When not to use it: always use it. A function that returns a guard is declared in a header, not in a function body.
 
 Seen in public code: rarely, because newer compilers warn (`-Wvexing-parse`).
@@ -39,11 +41,19 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..facts.index import index_of
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import current_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF203", "vexing-parse-guard", guards=current_guards)
+RULE = Rule(
+    "GF203",
+    "vexing-parse-guard",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
+    guards=current_guards,
+)
 
 
 @RULE.check_use

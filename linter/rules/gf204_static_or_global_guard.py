@@ -25,6 +25,9 @@ Fix: none. The declaration doesn't say which functions need the guard.
 Not flagged: `NoGradGuard no_grad();` at namespace scope (a function), `extern` declarations, static pointers and
 optionals without a guard in them, static functions.
 
+Limits: only the guard's own declaration is looked at: a static object of a class that has a guard as a member isn't
+(GF206 reports the member).
+
 When not to use it: a single-threaded program that never trains, and whose authors want the mode on from start to
 finish.
 
@@ -43,8 +46,14 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
 from ..findings import Finding
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF204", "static-or-global-guard")
+RULE = Rule(
+    "GF204",
+    "static-or-global-guard",
+    group=RuleGroup.LEAKS,
+    since="0.1.0",
+)
 
 
 @RULE.check_use

@@ -23,6 +23,9 @@ Not flagged: a local smart pointer; a pointer that is returned, cast to a handle
 push and pop functions of a C interface; an element of a table of handles; a member that is reset somewhere in the
 file.
 
+Limits: whether a pointer is released is decided by its last name, in the same file. A release on another path or in
+another thread counts as well.
+
 Level: info if the pointer outlives the function, because the code that releases it may be in another file.
 
 When not to use it: bindings for another language, where the other side ends the guard. If the functions are spread
@@ -57,8 +60,14 @@ from ..facts.index import holders_of_guards, index_of
 from ..findings import Finding, Severity
 from ..named_tuples import NamedTuple
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF205", "heap-guard")
+RULE = Rule(
+    "GF205",
+    "heap-guard",
+    group=RuleGroup.LEAKS,
+    since="0.1.0",
+)
 
 
 @RULE.check_use

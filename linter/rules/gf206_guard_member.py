@@ -20,6 +20,8 @@ Fix: none.
 Not flagged: a class that is itself a guard (all its members are guards, or its name ends in `Guard`, `Scope`,
 `Mode` or `Lock`), test and benchmark fixtures, static members (GF204).
 
+Limits: classes are told apart by their names and members. Where their objects live isn't looked at.
+
 Level: info. The class doesn't tell whether its objects are local variables with a scope of their own.
 
 When not to use it: classes that are only used for local variables, although their names don't say so.
@@ -43,8 +45,9 @@ from ..facts.expressions import words_of
 from ..findings import Finding, Severity
 from ..lazy_regex import lazy_regex
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF206", "guard-member", severity=Severity.INFO)
+RULE = Rule("GF206", "guard-member", group=RuleGroup.LEAKS, since="0.1.0", severity=Severity.INFO)
 
 _SCOPED = lazy_regex(
     r"(?:Guards?|Scoped?|Mode|Lock|RAII|Raii|State|Disabler|Enabler)_?$|^(?:Scoped|Auto|With|Without|No|Disable|Enable)[A-Z]"

@@ -53,6 +53,9 @@ are only made from data; work in a C++ function that is in another file, whose o
 pools whose `initializer` sets the mode, processes, and methods that have a guard of their own, such as
 `model.generate`.
 
+Limits: in C++, threads and the functions that they run are known by name, and three functions of the same file are
+followed to where tensors are computed. Guards of callers in other files aren't seen.
+
 When not to use it: code whose thread pool passes the state on by itself (`at::ThreadLocalState`), or whose
 functions all have their own guards in other files.
 
@@ -92,16 +95,20 @@ from ..facts.expressions import (
 )
 from ..facts.index import index_of
 from ..facts.spans import Sorted
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..flow.events import Event, EventKind
 from ..guards import Effect
 from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF207",
     "guard-lost-in-thread",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     languages=("cpp", "python"),
     odd_uses_only=True,
 )

@@ -25,6 +25,9 @@ Not flagged: a load that another guard covers; a load in another function or in 
 that trains; a model that is run both above and below the guard, as in a comparison; `at::AutoNonVariableTypeMode` in
 such a place, which GF101 reports and offers to move.
 
+Limits: only work in the same block is compared with the guard, and models are known by the calls that load and run
+them.
+
 When not to use it: a model that is trained or modified elsewhere after loading needs ordinary parameters.
 
 Level: info for a load above the guard: the results are right, and one function doesn't show whether ordinary
@@ -49,11 +52,19 @@ from ..analysis.project import Project
 from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.expressions import Expression, first_name, variable_of, words_of
 from ..facts.index import calls_where, index_of
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF208", "guard-after-work", guards=guards_with(Effect.INFERENCE))
+RULE = Rule(
+    "GF208",
+    "guard-after-work",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
+    guards=guards_with(Effect.INFERENCE),
+)
 
 _TRAINS = frozenset({"backward", "zero_grad", "step"})
 _READS = frozenset(

@@ -32,6 +32,8 @@ Not flagged: tests and benchmarks; programs in which a file that is read has `ba
 called `forward…`, which whoever runs the model covers. Whether a tensor requires grad isn't looked at, and classes are
 known as models by their names and `forward` only.
 
+Limits: guards are looked for in three callers above one another, in the files that are read.
+
 When not to use it: programs that run models rarely and have memory to spare.
 
 Seen in public code: a basecaller ran its decoder in threads without the guard of the function that started them;
@@ -58,10 +60,13 @@ from ..facts.index import index_of
 from ..findings import Finding, Severity
 from ..lazy_regex import lazy_regex
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF209",
     "unguarded-inference",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
     severity=Severity.INFO,
     needles=(b"jit::load", b"AOTIModel", b"backward(", b"std::thread", b"std::async"),
     default=False,

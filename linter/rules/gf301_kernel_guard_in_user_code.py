@@ -29,6 +29,9 @@ Not flagged: kernels: code registered with the dispatcher in any file, methods o
 redispatches or builds the autograd graph; tests; anything with evidence for both sides; guards that a comment
 (`// guardfix: kernel`, `preserve`) or the configuration declares to be meant.
 
+Limits: only local guards are looked at, in `main` or in functions that load or run a model themselves. What their
+callers do isn't enough.
+
 When not to use it: a function that is a kernel but is registered in a way that guardfix can't see (a macro, another
 library's registry). Suppress the line.
 
@@ -53,13 +56,17 @@ from ..decision.signals.inference_signals import in_program
 from ..facts import Call, Facts, Form, Function, GuardUse
 from ..facts.expressions import last_name
 from ..facts.index import calls_where
-from ..findings import Confidence, Context, Decision, Evidence, Finding, Side
+from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding, Side
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF301",
     "kernel-guard-in-user-code",
+    group=RuleGroup.SILENTLY_WRONG,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
     keeps_results=True,
 )

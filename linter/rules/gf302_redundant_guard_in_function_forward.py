@@ -30,6 +30,9 @@ infinitely.
 Not flagged: a `forward` that calls the dispatcher, an op of `at::` or `torch::`, a method, or any function whose
 body isn't in the file; guards that are declared to be meant (`// guardfix: kernel`).
 
+Limits: functions that a header or another file defines aren't looked into, so nothing is said about a `forward` that
+calls them.
+
 Off by default: within one file, guardfix can't be sure that nothing below the guard calls the dispatcher.
 
 When not to use it: where the called functions may be registered as ops one day.
@@ -49,13 +52,17 @@ from ..analysis.dispatcher_bypass import bypasses_dispatcher
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF302",
     "redundant-guard-in-function-forward",
+    group=RuleGroup.REDUNDANT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
     default=False,
     keeps_results=True,

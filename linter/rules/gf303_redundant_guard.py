@@ -25,6 +25,8 @@ pass a flag; a scope with an object that may turn grad mode on (`EnableGrad on;`
 that covers anything in between; a guard inside `AutoGradMode(true)` or `InferenceMode(false)`; the other branch of
 an `#if`; a guard whose name is used; lambdas, which may run elsewhere.
 
+Limits: only guards in the same function or struct are compared: an `InferenceMode` that every caller has on isn't seen.
+
 Level: info. The program does the same with and without the guard.
 
 When not to use it: files that must also compile with torch 1.8 or older, which doesn't have InferenceMode.
@@ -46,13 +48,17 @@ from ..analysis.project import Project
 from ..analysis.redundancy import redundant_guards
 from ..facts import Class, Facts, Form, GuardUse
 from ..facts.index import index_of
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF303",
     "redundant-guard",
+    group=RuleGroup.REDUNDANT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.SAFE),
     severity=Severity.INFO,
     guards=guards_with(Effect.GRAD_MODE),
     keeps_results=True,

@@ -25,6 +25,9 @@ GF101 says `remove`; guards that switch grad mode off where `backward` only call
 wouldn't record, turns grad mode on again, or raises an error for those who ask for more, or whose name or comment says
 that it can be differentiated once; guards that are declared to be meant (`// guardfix: kernel`).
 
+Limits: only local guards in `backward` itself are looked at, not those of functions that it calls, and none that a
+macro makes.
+
 When not to use it: a `backward` that is deliberately not differentiable and says so.
 
 Seen in public code: torchaudio's lfilter had such a guard; kernels of Intel's extension for PyTorch have one in the
@@ -45,16 +48,20 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.parallel_regions import is_in_parallel_region
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..flow.events import Event, EventKind
 from ..flow.project_events import use_of
 from ..guards import Effect, guards_with
 from ..lazy_regex import lazy_regex
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF304",
     "guard-in-function-backward",
+    group=RuleGroup.SILENTLY_WRONG,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW, Effect.GRAD_MODE, Effect.INFERENCE),
 )
 

@@ -69,13 +69,17 @@ from ..analysis.own_op_calls import own_op_call
 from ..analysis.project import Project
 from ..analysis.registrations import dispatcher_registrations, is_under_autograd
 from ..facts import Call, Facts, Span
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..guards import no_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF306",
     "missing-redispatch-guard",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     severity=Severity.ERROR,
     guards=no_guards,
     needles=(b"findSchema", b", Autograd", b",Autograd", b"DispatchKey::Autograd"),

@@ -59,10 +59,13 @@ from ..findings import Finding
 from ..guards import no_guards
 from ..lazy_regex import lazy_regex
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF307",
     "grad-mode-asked-in-forward",
+    group=RuleGroup.SILENTLY_WRONG,
+    since="0.1.0",
     languages=("cpp", "python"),
     guards=no_guards,
     needles=(b"GradMode::is_enabled", b"is_grad_enabled"),

@@ -27,6 +27,9 @@ the event loop (GF406).
 Not flagged: a guard above a decorator that may turn the coroutine function into an ordinary one (`@torch.no_grad()`
 above `@async_to_sync`); plain functions and generators, which the decorator handles.
 
+Limits: what an unknown decorator returns isn't looked up: a guard above one is left out, even if the decorator gives
+back a coroutine function.
+
 References: torch/utils/_contextlib.py of torch 2.13 (`context_decorator` handles generators but not coroutines).
 """
 
@@ -39,14 +42,18 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, PythonUse
 from ..facts.python_uses import MODES, uses_of
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import public_guards, python_guard
 from ..lazy_regex import lazy_regex
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF401",
     "guard-on-async-def",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,

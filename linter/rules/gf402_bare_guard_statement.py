@@ -25,6 +25,8 @@ Not flagged: `torch.set_grad_enabled(False)`, which takes effect when it is cons
 `torch.no_grad().__enter__()`; `torch.no_grad()(function)`; a guard that is assigned, returned or passed on; tests
 that expect an error or a warning (`with pytest.raises(…):`).
 
+Limits: only guards that are named are looked at: a call of a function that returns a guard isn't.
+
 References: torch/autograd/grad_mode.py of torch 2.13.
 """
 
@@ -37,13 +39,17 @@ from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import Kind
 from ..facts.python_uses import uses_of
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import public_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF402",
     "bare-guard-statement",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,

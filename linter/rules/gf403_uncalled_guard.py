@@ -21,6 +21,9 @@ accept a guard.
 Not flagged: names inside `try:`, which test whether the guard exists; `@torch.no_grad` (GF505); aliases (`guard =
 torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
 
+Limits: a class that is kept in an attribute, passed as an argument or returned by a function isn't followed to where it
+is entered.
+
 References: torch/autograd/grad_mode.py of torch 2.13.
 """
 
@@ -31,13 +34,17 @@ from collections.abc import Iterator
 from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_uses import C_GUARDS, MODES, uses_of
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..guards import current_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF403",
     "uncalled-guard",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    fix=RuleFix(Applicability.SAFE),
     severity=Severity.ERROR,
     languages=("python",),
     odd_uses_only=True,

@@ -19,6 +19,8 @@ Fix: none. The code doesn't say which methods were meant.
 Not flagged: guards on methods and functions; other decorators on classes; tests that expect the warning
 (`with pytest.warns(…):`).
 
+Limits: only guards that are named are looked at: a decorator of the project's own that applies one isn't looked into.
+
 References: torch/utils/_contextlib.py of torch 2.13 (`Decorating classes is deprecated`, a FutureWarning).
 """
 
@@ -33,10 +35,13 @@ from ..facts.python_uses import MODES, uses_of
 from ..findings import Finding
 from ..guards import public_guards
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF404",
     "guard-on-class",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,

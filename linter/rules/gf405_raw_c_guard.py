@@ -25,6 +25,9 @@ by a `with`, or whose `__enter__` or `__exit__` is called; the two guards that t
 `finally` deletes the variable or the file deletes the attribute, because then the code says when they end, or if the
 variable is at the top of a script, which thus sets the mode for the whole process.
 
+Limits: whether the object is entered is decided in its own file. In which order several objects are freed isn't worked
+out.
+
 References: torch/csrc/autograd/init.cpp of torch 2.13 (py_context_manager_DEPRECATED and py_context_manager).
 """
 
@@ -36,13 +39,17 @@ from .. import guards
 from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_uses import C_GUARDS, uses_of
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import torch_c_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF405",
     "raw-c-guard",
+    group=RuleGroup.LEAKS,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     languages=("python",),
     odd_uses_only=True,
     guards=torch_c_guards,

@@ -29,6 +29,9 @@ contextmanager(_quiet)`, …), where this is the purpose; generators that a guar
 consumers in the file compute nothing with a step (a loop that keeps the last one, `list(…)`, `*_, last = …`);
 functions, lambdas and generator expressions that are defined inside the block, and are suspended when they run.
 
+Limits: only a `with` that names a guard is looked at, not a context manager of the project's own that enters one. What
+consumes a generator is looked for in the same file.
+
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (locally disabling gradient computation);
 torch/utils/_contextlib.py of torch 2.13 (`_wrap_generator`).
 """
@@ -45,10 +48,13 @@ from ..facts.statement_walk import all_statements, bodies_of, expressions_of
 from ..findings import Finding
 from ..guards import current_guards
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF406",
     "yield-under-guard",
+    group=RuleGroup.LEAKS,
+    since="0.1.0",
     languages=("python",),
     odd_uses_only=True,
     guards=current_guards,

@@ -53,9 +53,10 @@ from ..analysis.mode_switches import ModeSwitch
 from ..analysis.project import Project
 from ..analysis.python_mode_switches import python_mode_switches
 from ..facts import Facts
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import PYTHON, SET_GRAD_ENABLED, Guard
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 
 def _setter(guard: Guard) -> bool:
@@ -66,6 +67,9 @@ def _setter(guard: Guard) -> bool:
 RULE = Rule(
     "GF408",
     "grad-mode-not-restored",
+    group=RuleGroup.LEAKS,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=_setter,

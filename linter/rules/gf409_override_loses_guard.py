@@ -38,9 +38,9 @@ Not flagged: overrides that have a guard anywhere, that enter a context manager 
 method of the base or another guarded method, that compute gradients, or that call nothing; overrides below decorators
 that may be guards; generators and coroutines.
 
-Off by default: an override may be meant to record gradients.
-
 Limits: files that name no guard are not read, so an override in such a file isn't seen.
+
+Off by default: an override may be meant to record gradients.
 
 References: https://docs.pytorch.org/docs/stable/generated/torch.no_grad.html.
 """
@@ -53,9 +53,10 @@ from .. import guards
 from ..analysis.guarded_methods import OverriddenMethod, overridden_methods
 from ..analysis.project import Project
 from ..facts import Facts
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..guards import Guard
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 
 def _switches_off(guard: Guard) -> bool:
@@ -65,6 +66,9 @@ def _switches_off(guard: Guard) -> bool:
 RULE = Rule(
     "GF409",
     "override-loses-guard",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     severity=Severity.INFO,
     languages=("python",),
     guards=_switches_off,

@@ -29,6 +29,9 @@ Fix: none.
 Not flagged: an optimizer's `step(closure)` that calls the closure under `enable_grad()`; functions that are defined
 inside, and called by others; a guard with `False`, or with a flag.
 
+Limits: only guards above functions are looked at, not a `with` around the body, and optimizers are known by their
+names.
+
 Off by default: it works, if all that has to be recorded stands inside.
 
 Seen in public code: the pix2pix-zero and diffedit pipelines of diffusers, and `step` of Pyro's SVGD.
@@ -51,10 +54,13 @@ from ..findings import Finding, Severity
 from ..guards import guards_with
 from ..lazy_regex import lazy_regex
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF410",
     "training-under-guard",
+    group=RuleGroup.SILENTLY_WRONG,
+    since="0.1.0",
     severity=Severity.INFO,
     languages=("python",),
     odd_uses_only=True,

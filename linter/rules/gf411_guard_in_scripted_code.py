@@ -46,13 +46,17 @@ from ..analysis.project import Project
 from ..analysis.scripted_code import DroppedGuard, RefusedGuard, scripted_guards
 from ..facts import Facts, Form, GuardUse
 from ..facts.python_uses import MODES, uses_of
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..guards import public_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF411",
     "guard-in-scripted-code",
+    group=RuleGroup.NO_EFFECT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     severity=Severity.ERROR,
     languages=("python",),
     odd_uses_only=True,

@@ -28,6 +28,9 @@ results of `.item()`, `.tolist()` and `.numpy()`; views of tensors from outside 
 `is_inference()`; modes that a flag or a condition decides, and what happens only if several conditions come together;
 `try` blocks that catch RuntimeError, and tests that expect the error (`with pytest.raises(…):`).
 
+Limits: what comes from code that isn't read, such as another package or an extension module, is unknown, and nothing is
+said about it, apart from what models return.
+
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode); RFC-0011.
 """
 
@@ -38,14 +41,18 @@ from collections.abc import Iterator
 from ..analysis.project import Project
 from ..decision.event_words import ESCAPES, escape_message
 from ..facts import Facts
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..flow.events import Event
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF501",
     "inference-escape",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    fix=RuleFix(Applicability.DISPLAY),
     languages=("python",),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE),

@@ -27,6 +27,9 @@ Not flagged: code inside `torch.enable_grad()`, `inference_mode(False)` or `infe
 a graph from outside under `no_grad`, which is right; functions that are defined but not run inside the block;
 schedulers; tests that expect the error (`with pytest.raises(…):`).
 
+Limits: what comes from code that isn't read, such as another package or an extension module, is unknown, and nothing is
+said about it.
+
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """
 
@@ -41,10 +44,13 @@ from ..findings import Finding, Severity
 from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF502",
     "inference-backward",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
     severity=Severity.ERROR,
     languages=("python",),
     odd_uses_only=True,

@@ -30,6 +30,9 @@ Not flagged: caches that are only read by methods under inference mode; values t
 which one object is run under inference mode and another one trained, in different files; models that only tests
 (of unittest or pytest) run both ways.
 
+Limits: only attributes of `self` are followed. Calls from code that isn't read, such as another package's trainer,
+aren't seen.
+
 References: https://docs.pytorch.org/docs/stable/notes/autograd.html (inference mode).
 """
 
@@ -45,10 +48,13 @@ from ..flow.events import Event, EventKind
 from ..flow.project_events import events_in
 from ..guards import Effect, guards_with
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF503",
     "lazy-cache-under-inference-mode",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
     languages=("python",),
     odd_uses_only=True,
     follows_models=True,

@@ -26,6 +26,8 @@ models that are not trained where they are handed on from (a teacher); `inferenc
 `inference_mode(flag)`; test files (`test_….py`, `…_test.py`), which train in one
 function and predict in another.
 
+Limits: the wrappers are known by their names. Whether the guard covers a wrapped model isn't checked.
+
 References: https://github.com/pytorch/pytorch/issues/113203 (FSDP);
 https://github.com/pytorch/pytorch/issues/135892 (torch.compile).
 """
@@ -40,15 +42,19 @@ from ..analysis.survey import is_python_test
 from ..facts import Facts, Form
 from ..facts.python_model import PythonUse
 from ..facts.python_uses import use_behind, uses_of
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..flow.events import Event, EventKind
 from ..flow.project_events import use_of
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF504",
     "inference-mode-in-training",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     severity=Severity.INFO,
     languages=("python",),
     odd_uses_only=True,

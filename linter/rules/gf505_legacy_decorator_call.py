@@ -17,6 +17,8 @@ Fix: safe: the parentheses are added.
 
 Not flagged: anything, unless `minimum-torch` is configured and older than 2.1.
 
+Limits: `minimum-torch` is all that is compared: what requirements or lock files say isn't read.
+
 References: torch/utils/_contextlib.py of torch 2.1 (`_NoParamDecoratorContextManager`).
 """
 
@@ -30,13 +32,17 @@ from ..analysis.project import Project
 from ..facts import Facts, Form
 from ..facts.python_model import Kind
 from ..facts.python_uses import uses_of
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..guards import public_guards
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF505",
     "legacy-decorator-call",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    fix=RuleFix(Applicability.SAFE, always=True),
     languages=("python",),
     odd_uses_only=True,
     guards=public_guards,

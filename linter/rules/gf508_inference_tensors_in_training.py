@@ -31,6 +31,9 @@ Not flagged: what is only logged, printed, counted or turned into numbers (`.ite
 are cloned before they are used; methods that evaluate, predict, generate or log, by their names; blocks whose mode is
 off or chosen at run time; test files. What certainly raises is GF501's.
 
+Limits: trainers are known by names and base classes. Only variables are followed, and only to an assignment or `return`
+of the same function: attributes aren't.
+
 Seen in public code: in trainers of huggingface/trl, reference log-probabilities and advantages entered the loss; "use
 no_grad, not inference_mode" repaired it (commit ca4847c), as did pull request 2987 for GRPO.
 
@@ -59,15 +62,19 @@ from ..facts.expressions import (
 from ..facts.python_model import PythonUse
 from ..facts.python_uses import uses_of
 from ..facts.statement_walk import all_statements, expressions_of
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..flow.library import LOSS_METHODS
 from ..guards import Effect, guards_with
 from ..lazy_regex import lazy_regex
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF508",
     "inference-tensors-in-training",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    fix=RuleFix(Applicability.UNSAFE),
     severity=Severity.INFO,
     languages=("python",),
     guards=guards_with(Effect.INFERENCE),

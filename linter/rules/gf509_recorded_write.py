@@ -33,6 +33,9 @@ Not flagged: changes under a guard, of `.data`, of a detached or cloned tensor; 
 they require grad; tests that expect the error; files without a guard, or in which no
 gradient is asked for.
 
+Limits: a tensor whose origin isn't in sight, such as an argument of a function that nothing calls, isn't known to
+require grad, and nothing is said about it.
+
 When not to use it: always use it.
 
 Seen in public code: as forum questions with this error message; code that raises each time isn't published.
@@ -51,10 +54,13 @@ from ..findings import Finding, Severity
 from ..flow.events import Event, EventKind
 from ..guards import Effect, guards_with
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF509",
     "recorded-write",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
     severity=Severity.ERROR,
     languages=("cpp", "python"),
     odd_uses_only=True,

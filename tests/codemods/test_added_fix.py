@@ -24,10 +24,12 @@ from collections.abc import Iterator
 
 from ..analysis.project import Project
 from ..facts import Facts, GuardUse
-from ..findings import Finding
-from ..rule import Rule
+from ..findings import Applicability, Finding
+from ..rule import Rule, RuleFix
 
-RULE = Rule("GF998", "guard-in-namespace-at", needles=(b"NoGradGuard",))
+RULE = Rule(
+    "GF998", "guard-in-namespace-at", fix=RuleFix(Applicability.SAFE, always=True), needles=(b"NoGradGuard",)
+)
 
 
 @RULE.check_use
@@ -39,11 +41,11 @@ FIX = '''"""GF998: the name is spelled `torch::NoGradGuard`."""
 
 from __future__ import annotations
 
-from ..fix import Applicability, Edit, Fix
+from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 
 @FIX.fix
@@ -91,7 +93,10 @@ def test_it_is_listed_with_what_its_fix_claims(clone: Path) -> None:
     rules = json.loads(run(clone, "guardfix", "rules", "--output-format", "json").stdout)
     assert {rule["code"]: rule["fix"] for rule in rules}["GF998"] == "safe"
     assert "GF998" in run(clone, "guardfix", "explain", "GF998").stdout
-    assert "*warning, safe fix, on by default.*" in run(clone, "guardfix", "explain", "ALL").stdout.split("## GF998")[1]
+    assert (
+        "*warning, always a safe fix, on by default.*"
+        in run(clone, "guardfix", "explain", "ALL").stdout.split("## GF998")[1]
+    )
 
 
 @pytest.mark.parametrize("named", [pytest.param("a.cpp", id="a file"), pytest.param(".", id="a folder")])

@@ -10,11 +10,11 @@ import pytest
 
 from fixture_files import FIXTURES
 from guardfix.codemods import fixes
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fix_rule import FixRule, find_fix_rule
 from guardfix.codemods.fixable import fixes_for
 from guardfix.codemods.site import Site
 from guardfix.linter.engine import Options, check
+from guardfix.linter.findings import Applicability
 from guardfix.linter.rule import load_rule
 from guardfix.linter.rule_names import RuleName, rule_names
 
@@ -26,6 +26,7 @@ def test_every_fix_is_the_twin_of_a_rule() -> None:
     assert set(FILES) <= {rule.module for rule in rule_names()}
     with_a_fix = [rule.module for rule in rule_names() if find_fix_rule(rule.code, rule.name) is not None]
     assert with_a_fix == FILES
+    assert [rule.module for rule in rule_names() if load_rule(rule).fix is not None] == FILES
 
 
 @pytest.mark.parametrize("rule", [rule for rule in rule_names() if rule.module in FILES], ids=lambda rule: rule.code)
@@ -38,16 +39,16 @@ def test_a_fix_is_made_in_every_language_of_its_rule(rule: RuleName) -> None:
 
 @pytest.mark.parametrize("rule", rule_names(), ids=lambda rule: rule.code)
 def test_the_documentation_says_the_most_that_the_fix_claims(rule: RuleName) -> None:
-    found = find_fix_rule(rule.code, rule.name)
+    fix = load_rule(rule).fix
     said = re.search(
         r"^Fix: (none|safe|unsafe|display|the same as for GF101)\b", load_rule(rule).documentation, re.MULTILINE
     )
     assert said is not None
-    assert said[1].replace("the same as for GF101", "safe") == (found.most.value if found is not None else "none")
+    assert said[1].replace("the same as for GF101", "safe") == (fix.most if fix is not None else "none")
 
 
 def test_the_function_of_a_language_goes_before_the_one_for_all() -> None:
-    fix = FixRule(Applicability.SAFE)
+    fix = FixRule()
     assert fix.function_for("cpp") is None
 
     @fix.fix
@@ -73,10 +74,14 @@ def test_every_fix_claims_at_most_what_its_rule_says_and_somewhere_all_of_it(tmp
         check([str(FIXTURES), str(tmp_path)], Options(select=("ALL",), include_docs=True, minimum_torch="1.13"))
     )
     claimed: dict[str, set[Applicability]] = defaultdict(set)
+    without: set[str] = set()
     for finding in report.findings:
         if finding.fix is not None:
-            claimed[f"{finding.code.lower()}_{finding.name.replace('-', '_')}"].add(finding.fix.applicability)
-    most = {rule.module: find_fix_rule(rule.code, rule.name) for rule in rule_names() if rule.module in FILES}
-    assert {module: min(found, key=ORDER.index) for module, found in claimed.items()} == {
-        module: fix.most for module, fix in most.items() if fix is not None
+            claimed[finding.code].add(finding.fix.applicability)
+        else:
+            without.add(finding.code)
+    fixes_of = {rule.code: fix for rule in map(load_rule, rule_names()) if (fix := rule.fix) is not None}
+    assert {code: min(found, key=ORDER.index) for code, found in claimed.items()} == {
+        code: fix.most for code, fix in fixes_of.items()
     }
+    assert not without & {code for code, fix in fixes_of.items() if fix.always}, "not every finding has its fix"

@@ -12,12 +12,11 @@ from msgspec.structs import replace
 from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.apply.rewriting import rewrites
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Report, check
 from guardfix.linter.files.sources import Source, read_from_disk
 from guardfix.linter.files.workspace import Workspace
-from guardfix.linter.findings import Finding
+from guardfix.linter.findings import Applicability, Finding
 
 KERNEL = """struct F : torch::autograd::Function<F> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor x) {

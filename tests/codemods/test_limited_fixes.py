@@ -60,7 +60,7 @@ def test_a_file_whose_fixes_take_more(
         rule = find(code, name)
         if rule is None:
             return None
-        troubled = FixRule(rule.most)
+        troubled = FixRule()
 
         @troubled.fix
         def fix(site: Site) -> Fix | None:

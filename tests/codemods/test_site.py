@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import Applicability, Fix, insertion
+from guardfix.codemods.fix import Fix, insertion
 from guardfix.codemods.site import Site
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.files.workspace import DISK
-from guardfix.linter.findings import Finding, Severity
+from guardfix.linter.findings import Applicability, Finding, Severity
 
 SAFE, UNSAFE, DISPLAY = Applicability
 

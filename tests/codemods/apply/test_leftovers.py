@@ -6,10 +6,10 @@ import pytest
 
 from guardfix.codemods.apply.leftovers import Why, why_left
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import HOIST, Applicability, Fix
+from guardfix.codemods.fix import HOIST, Fix
 from guardfix.codemods.fixable import FixableFinding
 from guardfix.linter.facts import Span
-from guardfix.linter.findings import Severity
+from guardfix.linter.findings import Applicability, Severity
 
 SAFE, UNSAFE, DISPLAY = (Fix(f"a {claimed} fix", claimed, ()) for claimed in Applicability)
 ALL = FixChoice(unsafe=True)

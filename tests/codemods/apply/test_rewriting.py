@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from guardfix.codemods.apply.rewriting import apply_edits, rewrite
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import Applicability, Edit, Fix
+from guardfix.codemods.fix import Edit, Fix
 from guardfix.codemods.fixable import FixableFinding
 from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
-from guardfix.linter.findings import Severity
+from guardfix.linter.findings import Applicability, Severity
 
 
 def finding(*edits: Edit, applicability: Applicability = Applicability.SAFE) -> FixableFinding:

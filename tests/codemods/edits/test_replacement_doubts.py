@@ -8,11 +8,11 @@ import pytest
 
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.edits.replacement_doubts import doubts_about
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixes.gf101_legacy_guard import migrate_cpp
 from guardfix.codemods.site import Site
 from guardfix.linter.engine import Options, check
 from guardfix.linter.files.workspace import DISK
+from guardfix.linter.findings import Applicability
 
 OLD = "at::AutoNonVariableTypeMode"
 KERNEL = (

@@ -45,6 +45,7 @@ def tree(tmp_path: Path) -> Path:
         pytest.param("check --selct GF1 .", "No such option", id="an option"),
         pytest.param("check --select legcy-guard .", "`legcy-guard`; did you mean `legacy-guard`?", id="a rule's name"),
         pytest.param("check --select gf5O7 .", "no rule is called `gf5O7`; did you mean `GF507`?", id="a code"),
+        pytest.param("check --select raise .", "`raise`; did you mean `raises`?", id="a group"),
         pytest.param("check --ignore nothing .", "`nothing`; `guardfix rules` lists them", id="nothing like it"),
         pytest.param("explain Legacy-Gaurd", "did you mean `legacy-guard`?", id="a rule to explain"),
         pytest.param(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from guardfix.codemods.fix import Applicability
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
+from guardfix.linter.findings import Applicability
 
 GUARD = "at::AutoNonVariableTypeMode guard(true);"
 BLEND = f"at::Tensor blend(at::Tensor a) {{\n  {GUARD}\n  return at::add(a, a);\n}}\n"

@@ -15,9 +15,9 @@ from guardfix.linter import rules
 from guardfix.linter.frontends.frontend import frontends
 from guardfix.linter.guards import no_guards
 from guardfix.linter.rule import Rule, all_rules, load_rule
-from guardfix.linter.rule_names import RuleName, rule_names
+from guardfix.linter.rule_names import RuleGroup, RuleName, rule_names
 
-HEADINGS = ("What it flags", "Why it is bad", "Example", "Use instead", "Fix", "Not flagged", "References")
+HEADINGS = ("What it flags", "Why it is bad", "Example", "Use instead", "Fix", "Not flagged", "Limits", "References")
 each_rule = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: f"{rule.code} {rule.name}")
 
 
@@ -27,13 +27,26 @@ def test_every_file_of_the_folder_has_the_name_of_a_rule() -> None:
     assert files == {name.module for name in rule_names()}
 
 
-def test_a_code_is_that_of_one_rule() -> None:
-    assert [code for code, times in Counter(name.code for name in rule_names()).items() if times > 1] == []
+@pytest.mark.parametrize("part", ["code", "name"])
+def test_a_code_or_name_is_that_of_one_rule(part: str) -> None:
+    """In comments, in `--select` and on the pages a name means one rule, as a code does."""
+    assert [one for one, times in Counter(getattr(rule, part) for rule in rule_names()).items() if times > 1] == []
 
 
 @each_rule
 def test_a_rule_names_front_ends_that_exist(rule: Rule) -> None:
     assert set(rule.languages) <= set(frontends())
+
+
+@each_rule
+def test_a_rule_says_its_group_and_since_when_it_exists(rule: Rule) -> None:
+    assert rule.group is not None
+    assert (rule.group is RuleGroup.GUARDFIX) == rule.code.startswith("GF0")
+    assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since)
+
+
+def test_a_group_is_called_like_no_rule() -> None:
+    assert not set(RuleGroup) & {rule.name for rule in rule_names()}
 
 
 @each_rule

@@ -1,4 +1,4 @@
-"""GF506 inference-escape: a tensor made under `InferenceMode` is modified after its scope.
+"""GF506 inference-mode-escape: a tensor made under `InferenceMode` is modified after its scope.
 
 What it flags: a tensor that is made under `InferenceMode` and is outside the mode modified in place (also by an `_out`
 function, an index, through a view), given `requires_grad`, saved for backward, or given to a parameter by `set_data`.
@@ -32,6 +32,8 @@ of `clone()`, `detach()` or an op; lists, numbers and other libraries' types; co
 views and aliases of ordinary tensors; work under a second `InferenceMode`; `InferenceMode` with `false` or a
 run-time flag; calls that a test expects to throw.
 
+Limits: what comes from functions that aren't read is unknown, and nothing is said about it.
+
 When not to use it: always use it: what is flagged raises an error whenever it is reached. If the scope is
 conditional, the error is as well.
 
@@ -47,12 +49,20 @@ from collections.abc import Iterator
 from ..analysis.project import Project
 from ..decision.event_words import ESCAPES, escape_message
 from ..facts import Facts
-from ..findings import Finding
+from ..findings import Applicability, Finding
 from ..flow.events import Event
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
-RULE = Rule("GF506", "inference-escape", guards=guards_with(Effect.INFERENCE))
+RULE = Rule(
+    "GF506",
+    "inference-mode-escape",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
+    fix=RuleFix(Applicability.DISPLAY),
+    guards=guards_with(Effect.INFERENCE),
+)
 
 
 @RULE.check_event(*ESCAPES)

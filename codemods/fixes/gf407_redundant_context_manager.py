@@ -6,11 +6,11 @@ from guardfix.linter.facts import Form
 
 from ..edits.decorator_lines import decorator_removal
 from ..edits.python_guard_comments import doubts_of_python_comments
-from ..fix import Applicability, Fix
+from ..fix import Fix
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.SAFE)
+FIX = FixRule()
 
 
 @FIX.fix

@@ -1,4 +1,4 @@
-"""GF407 redundant-guard: `no_grad` next to or inside `inference_mode` is redundant.
+"""GF407 redundant-context-manager: `no_grad` next to or inside `inference_mode` is redundant.
 
 What it flags: `torch.no_grad()` in the same `with` as `torch.inference_mode()`, in its block, directly around it,
 or as a second decorator of the same function.
@@ -23,6 +23,8 @@ Not flagged: `inference_mode(flag)` and `inference_mode(False)`, with which `no_
 `enable_grad` or `set_grad_enabled` block inside the inference mode, or where `set_grad_enabled(True)` is called in
 it.
 
+Limits: only guards of the same function are compared: inference mode that every caller has on isn't seen.
+
 References: c10/core/InferenceMode.h of torch 2.13 (inference mode sets grad mode to false).
 """
 
@@ -36,13 +38,17 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, PythonFacts, PythonUse
 from ..facts.spans import Sorted
-from ..findings import Finding, Severity
+from ..findings import Applicability, Finding, Severity
 from ..guards import Effect, guards_with
-from ..rule import Rule
+from ..rule import Rule, RuleFix
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF407",
-    "redundant-guard",
+    "redundant-context-manager",
+    group=RuleGroup.REDUNDANT,
+    since="0.1.0",
+    fix=RuleFix(Applicability.SAFE),
     severity=Severity.INFO,
     languages=("python",),
     odd_uses_only=True,

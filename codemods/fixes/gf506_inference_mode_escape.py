@@ -8,11 +8,11 @@ from guardfix.linter.facts.bodies import Assign, Loop
 from guardfix.linter.facts.expressions import simple_name
 from guardfix.linter.facts.statement_walk import all_statements, bodies_of
 
-from ..fix import Applicability, Edit, Fix, insertion
+from ..fix import Edit, Fix, insertion
 from ..fix_rule import FixRule
 from ..site import Site
 
-FIX = FixRule(Applicability.DISPLAY)
+FIX = FixRule()
 _MODE = "c10::InferenceMode guard;"
 
 

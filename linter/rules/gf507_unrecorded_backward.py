@@ -1,4 +1,4 @@
-"""GF507 inference-backward: gradients are asked for of what was computed where nothing is recorded.
+"""GF507 unrecorded-backward: gradients are asked for of what was computed where nothing is recorded.
 
 What it flags: `backward()` and `torch::autograd::grad` of what was computed under an `InferenceMode` that is always
 on, a `NoGradGuard`, an `AutoGradMode(false)` or a guard that hides the Autograd keys, in the function or in one that
@@ -22,6 +22,8 @@ Fix: none.
 Not flagged: `InferenceMode` with `false` or a run-time flag; code under an inner `InferenceMode(false)`; lambdas
 that run elsewhere; `backward()` of an object that isn't declared as a tensor; calls that a test expects to throw.
 
+Limits: what comes from functions that aren't read is unknown, and nothing is said about it.
+
 Level: warning if the differentiated tensor is made in the scope, info if it may come from outside.
 
 When not to use it: where the error is intended, in a form that guardfix doesn't recognize as a test.
@@ -42,10 +44,13 @@ from ..findings import Finding
 from ..flow.events import Event
 from ..guards import Effect, guards_with
 from ..rule import Rule
+from ..rule_names import RuleGroup
 
 RULE = Rule(
     "GF507",
-    "inference-backward",
+    "unrecorded-backward",
+    group=RuleGroup.RAISES,
+    since="0.1.0",
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE, Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
 )
 
