@@ -357,8 +357,7 @@ class ProjectReader(Struct, dict=True):
             following = ModelFollowing(language, checked, around, matters)
             for _ in range(_ROUNDS):
                 names, paths = following.asked(project)
-                near = following.near(project) if names else ()
-                callers = self._files_that_call(names, near, language, matters is not bool)
+                callers = self._files_that_call(names, following.near(project), language, matters is not bool)
                 hits: list[Hit] = [(language, path, "") for path in dict.fromkeys((*paths, *callers))]
                 if not hits:
                     break
