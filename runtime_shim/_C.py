@@ -417,6 +417,4 @@ _LATE = {
     "_get_autograd_fallback_mode": ("library.missing_autograd", "get_mode"),
     "_set_autograd_fallback_mode": ("library.missing_autograd", "set_mode"),
     "_will_engine_execute_node": ("autograd.backward_engine", "will_execute"),
-    "_ConvBackend": ("aten.convolution_backends", "ConvBackend"),
-    "_select_conv_backend": ("aten.convolution", "select_conv_backend"),
 }

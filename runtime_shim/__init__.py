@@ -24,7 +24,6 @@ from .core.device import (
     preserve_format,
     strided,
 )
-from .core.device import mkldnn as _mkldnn  # noqa: F401
 from .core.dtypes import Size, dtype, get_default_dtype, set_default_dtype
 from .core.gradient_modes import (
     enable_grad,
