@@ -101,7 +101,6 @@ STANDS_FOR_PYTORCH = (
     "mps.py",
     "nn/functional.py",
     "nn/utils/parametrizations.py",
-    "nn/utils/prune.py",
     "serialization.py",
     "testing/_internal/",
     "utils/data/",
