@@ -197,17 +197,3 @@ def test_hooks_are_what_was_registered(shim: ModuleType) -> None:
     assert made._forward_pre_hooks_with_kwargs == {handle.id: True}
     handle.remove()
     assert made._forward_pre_hooks_with_kwargs == {}
-
-
-def test_a_timer() -> None:
-    benchmark = importlib.import_module("guardfix.runtime_shim.utils.benchmark")
-    timer = benchmark.Timer("calls.append(torch.ones(n))", "n = 2", globals={"calls": (calls := [])}, label="ones")
-    found = timer.timeit(5)
-    assert (found.number_per_run, len(found.times), len(calls)) == (5, 1, 7), "two calls come before"
-    assert found.mean == found.median == found.raw_times[0] / 5
-    assert repr(found).splitlines()[1] == "ones"
-    assert repr(found).splitlines()[3] == "  1 measurement, 5 runs per measurement, 1 thread"
-    several = timer.blocked_autorange(min_run_time=0.02)
-    assert sum(several.raw_times) >= 0.02
-    with pytest.raises(NotImplementedError, match="measures Python alone"):
-        benchmark.Timer("1;", language="c++")
