@@ -381,10 +381,6 @@ class _Networks:
     """`torch._C._nn`: functions for networks, below their checks in Python."""
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_test_warn_in_autograd":
-            from .aten.autograd_test_ops import _test_warn_in_autograd
-
-            return _test_warn_in_autograd
         functional = importlib.import_module("guardfix.runtime_shim.nn.functional")
         found = FUNCTIONS.get(name) or getattr(functional, name, None)
         if found is None:

@@ -107,7 +107,6 @@ _MODULES = {
             "mps",
             "multiprocessing",
             "futures",
-            "nested",
             "types",
         )
     },
