@@ -16,7 +16,7 @@ from guardfix.runtime_shim.cpp.program_errors import in_a_row
 from .lacking import missing_of_torch, missing_package
 from .program_runs import ProgramRun, comparable
 from .traces import Comparison, compare, in_words, short, without_versions
-from .wanted_repairs import WantedRepair, seen_repair
+from .wanted_repairs import WantedRepair, cured_ending, seen_repair
 
 
 class Verdict(StrEnum):
@@ -192,6 +192,9 @@ def judge(
     if comparison.parting is not None and after.status in (0, before.status):
         # With nothing that parts, what the output says differently is of something else.
         repair = seen_repair(before.events, after.events, wanted)
+        if repair is None and comparison.parting.before is None and after.status == 0:
+            # It came further than before, and did the same up to there.
+            repair = cured_ending(before.errors, wanted)
         if repair is not None:
             return found.saying(Verdict.REPAIRED, repair, "")
 

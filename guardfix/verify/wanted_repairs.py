@@ -16,6 +16,7 @@ from guardfix.linter.findings import Finding
 from guardfix.linter.flow.events import MESSAGES, pytorch_says
 from guardfix.linter.guards import CPP, PYTHON, Effect
 from guardfix.linter.rule import UnknownRule, find_rules
+from guardfix.pytorch_messages.message_lookup import message_in
 
 from .traces import TracedEvent, alike, in_words, paired_threads
 
@@ -76,6 +77,20 @@ def seen_repair(
     if not all(walk.explains(one, two) for one, two in threads):
         return None
     return walk.in_words(wanted)
+
+
+def cured_ending(said: str, wanted: Collection[WantedRepair]) -> str | None:
+    """What a repair did, in words, if the error that ended the program is one that the wanted rules find; else None.
+
+    `said` is what the program printed, or its message.
+    """
+    known = message_in(said)
+    if known is None:
+        return None
+    codes = sorted({one.code for one in wanted}.intersection(known.rules))
+    if not codes:
+        return None
+    return f'before, "{known.title}" ended it; now it runs on, which is what {", ".join(codes)} asks for'
 
 
 @dataclass

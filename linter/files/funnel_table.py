@@ -44,18 +44,18 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'GradMode::is_enabled', b'GradMode::set_enabled', b'is_grad_enabled'),
+    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
-    'python': (b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'is_grad_enabled'),
+    'cpp': (b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
+    'python': (b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'NonVariableTypeMode', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'is_grad_enabled'),
+    'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
@@ -104,12 +104,12 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf410_training_under_guard.py': (4890, 2721410263),
     'rules/gf411_guard_in_scripted_code.py': (3843, 348241276),
     'rules/gf501_inference_escape.py': (2751, 1386378332),
-    'rules/gf502_inference_backward.py': (2204, 2836541422),
+    'rules/gf502_inference_backward.py': (2480, 541055872),
     'rules/gf503_lazy_cache_under_inference_mode.py': (2965, 101069055),
     'rules/gf504_inference_mode_in_training.py': (3924, 1107514514),
     'rules/gf505_legacy_decorator_call.py': (2026, 1699565329),
     'rules/gf506_inference_escape.py': (2719, 2145790722),
     'rules/gf507_inference_backward.py': (2351, 2110497864),
     'rules/gf508_inference_tensors_in_training.py': (9925, 3580184210),
-    'rules/gf509_recorded_write.py': (2453, 2379487081),
+    'rules/gf509_recorded_write.py': (2491, 1384123929),
 }

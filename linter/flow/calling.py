@@ -285,7 +285,8 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     if closure.receiver is not None:
         names["<self>"] = closure.receiver
     yields = (lambda one, value: [PathOutcome(one, "next")]) if body.is_generator else None
-    for guard in closure.guards:
+    engine = run_by_engine(machine, closure, state)
+    for guard in (*engine, *closure.guards):
         set_modes(state, guard)
     outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
     for outcome in outcomes:
@@ -301,6 +302,20 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
                 if isinstance(thing, Table):
                     value = next((v for k, v in thing.pairs if k == Const("loss")), NONE)
                 torch_calls.differentiate(machine, value, outcome.state, returned, "backward")
+
+
+def run_by_engine(machine: Interpreter, closure: Closure, state: State) -> tuple[GuardValue, ...]:
+    """What switches recording off in `forward` and `backward` of an autograd function: PyTorch's engine.
+
+    Of `backward` it does so unless the caller passes `create_graph=True`.
+    """
+    body, owner = closure.body, closure.owner
+    if body.name not in ("forward", "backward") or owner is None:
+        return ()
+    if classes.kind_of_class(machine, owner, state) != "function":
+        return ()
+    name = f"{owner.body.name}.{body.name}"
+    return (GuardValue(name, (("grad", False),), closure.program.path, body.header, is_engine=True),)
 
 
 def treated_as_tensors(body: Body) -> set[str]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
 from ..facts import Facts
-from ..facts.bodies import Assign, Body, BodyKind
-from ..facts.expressions import MemberAccess, is_this
+from ..facts.bodies import AnyStatement, Assign, Body, BodyKind
+from ..facts.expressions import MemberAccess, Subscript, is_this
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
@@ -35,11 +35,11 @@ def run_flow(
     reached = {name for _, owner, body in functions if id(body) in reach for name in names_of(owner, body)}
     for file in machine.program.files:
         if any(not instead or use.guard in instead for use in file.facts.guard_uses) or (
-            not instead and not reached.isdisjoint(_words_of_module(file))
+            not instead and (not reached.isdisjoint(_words_of_module(file)) or matters_unguarded(file, file.module))
         ):
             machine.run_module(file)
         for owner, body in functions_of(file):
-            if id(body) in reach:
+            if id(body) in reach or (not instead and matters_unguarded(file, body)):
                 run_function_of(machine, file, owner, body)
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
@@ -80,6 +80,29 @@ def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
         if class_ == id(owner) and part in machine.trained:
             found |= fills
     return found
+
+
+def matters_unguarded(file: File, body: Body | None) -> bool:
+    """Whether something can go wrong in a function, or a module, that no guard reaches."""
+    if body is None or file.language != "python":
+        return False
+    words = file.words_of(body)
+    # Of an autograd function PyTorch runs these without recording.
+    if body.name in ("forward", "backward") and not _DIFFERENTIATES.isdisjoint(words):
+        return True
+    return not _PARAMETERS.isdisjoint(words) and any(map(_writes_parameter, all_statements(body.statements)))
+
+
+_DIFFERENTIATES = frozenset({"grad", "backward"})
+_PARAMETERS = frozenset({"weight", "bias"})
+
+
+def _writes_parameter(statement: AnyStatement) -> bool:
+    """`layer.weight[0] = …`: it raises where a guard is missing."""
+    return isinstance(statement, Assign) and any(
+        isinstance(target, Subscript) and isinstance(target.object, MemberAccess) and target.object.name in _PARAMETERS
+        for target in statement.targets
+    )
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:

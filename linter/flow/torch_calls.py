@@ -709,11 +709,14 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
 
 
 def tell_lost_gradients(machine: Interpreter, value: Value, state: State, place: Place) -> None:
-    """A function's `backward` gives back gradients, through which one may want to differentiate again."""
+    """A function's `backward` gives back gradients, through which one may want to differentiate again.
+
+    What the engine leaves unrecorded it records where they are asked for.
+    """
     for ref in tensors_in(value, state):
         tensor = state.tensor(ref)
         guard = tensor.off if tensor is not None else None
-        if tensor is not None and guard is not None and tensor.unrecorded:
+        if tensor is not None and guard is not None and not guard.is_engine and tensor.unrecorded:
             machine.report(
                 EventKind.HIGHER_ORDER_LOST,
                 state,

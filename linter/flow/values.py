@@ -122,6 +122,8 @@ class GuardValue(NamedTuple):
     """The fields of `Modes` that it sets; None where it isn't known to what."""
     path: str
     span: Span
+    is_engine: bool = False
+    """It is no guard: PyTorch runs an autograd function's methods so."""
 
 
 class NullContext(NamedTuple):

@@ -59,6 +59,7 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
+    needles=(b".weight[", b".bias["),
 )
 
 

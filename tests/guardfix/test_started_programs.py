@@ -35,8 +35,14 @@ OURS = "guardfix/module_command.py"
 GIT = "guardfix/closed_git.py"
 
 
+STARTERS = re.compile(r"subprocess|asyncio|\bos\b|\bpty\b|multiprocessing|concurrent|distributed|webbrowser")
+"""What a module must name to call one of them."""
+
+
 def starts_in(text: str) -> Iterator[str]:
     """What the calls that start a program are, and their first arguments: `subprocess.run: command`."""
+    if not STARTERS.search(text):
+        return
     tree = ast.parse(text)
     meant: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -127,7 +133,9 @@ def test_a_further_start_is_found(text: str, found: str) -> None:
 
 def named_in(text: str) -> set[str]:
     """Of programs and modules that have a door of their own, those that a module names."""
-    found = set()
+    found: set[str] = set()
+    if not re.search("git|python|executable|dulwich", text):
+        return found
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if re.fullmatch(r"(?:.*[/\\])?git(?:\.exe)?", node.value):

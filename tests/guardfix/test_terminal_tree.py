@@ -117,7 +117,16 @@ def tree(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / made.name, symlinks=True))
 
 
-@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+COMPILING = "verify --missing"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(words, id=name, marks=pytest.mark.thorough if name == COMPILING else ())
+        for name, words in COMMANDS.items()
+    ],
+)
 @pytest.mark.some(4)
 def test_nothing_printed_acts(arguments: list[str], tree: Path) -> None:
     done = guardfix(*arguments, cwd=tree)

@@ -63,6 +63,7 @@ def test_what_a_query_can_do(results: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGTERM there")
+@pytest.mark.thorough
 def test_a_query_ends_when_it_is_told_to(results: Path) -> None:
     endless = "select sum(a.range * b.range) from range(10000000) a, range(10000000) b"
     process = subprocess.Popen([*COMMAND, "query", "-o", str(results), endless], stderr=subprocess.PIPE)

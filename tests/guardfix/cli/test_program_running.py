@@ -109,6 +109,7 @@ def test_a_header_that_is_not_found(tmp_path: Path) -> None:
     assert (lacking.returncode, "--include" in lacking.stderr) == (2, False)
 
 
+@pytest.mark.thorough
 def test_third_parties_are_found_as_the_system_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "installed").mkdir()
     (tmp_path / "installed" / "nets.h").write_text("inline int nets() { return FROM_THE_SYSTEM; }\n")

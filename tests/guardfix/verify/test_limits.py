@@ -139,6 +139,7 @@ def test_a_program_that_prints_for_ever(tmp_path: Path) -> None:
     assert "prints endlessly" in entry["reason"]
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_stopped_has_its_own_guards_alone(tmp_path: Path) -> None:
     """What it has imported it can't say any more."""
     guarded = "with torch.inference_mode(), torch.no_grad():\n    torch.ones(2).sum()\n"

@@ -50,6 +50,7 @@ def contents(library: Path, folder: Path, name: str) -> bytes:
     return value
 
 
+@pytest.mark.thorough
 def test_cifar(library: Path, tmp_path: Path) -> None:
     data = contents(library, tmp_path, "../../data/data_batch_2.bin")
     assert len(data) == 10_000 * 3073

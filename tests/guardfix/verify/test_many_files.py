@@ -202,6 +202,7 @@ def test_options_of_one_source_mean_the_same_in_another(tmp_path: Path) -> None:
     assert (status, entry["verdict"], entry["before"]["stdout"]) == (0, "same", "[1, 1, 2, 2]\n"), entry
 
 
+@pytest.mark.thorough
 def test_a_source_that_is_named_beside_its_program_is_a_part_of_it(tmp_path: Path) -> None:
     """As in `guardfix verify *.cpp`."""
     (tmp_path / "scale.h").write_text("#include <torch/script.h>\nat::Tensor predict(const at::Tensor& x);\n")
@@ -227,6 +228,7 @@ def test_a_source_that_is_named_beside_its_program_is_a_part_of_it(tmp_path: Pat
         ("int other(); int main() { return other(); }", "{} uses other(), which nothing defines: ", "see `--source`"),
     ],
 )
+@pytest.mark.thorough
 def test_what_cannot_be_loaded_is_told_of_the_users_file(tmp_path: Path, text: str, reason: str, advice: str) -> None:
     program = tmp_path / "program.cpp"
     program.write_text(

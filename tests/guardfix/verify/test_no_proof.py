@@ -409,7 +409,7 @@ PASSES = "def test_it():\n    USE\n"
         ),
     ],
 )
-@pytest.mark.few("its process exits")
+@pytest.mark.thorough
 def test_what_stops_in_the_middle(
     tmp_path: Path, stopping: str, options: str, expected: dict[str, tuple[str, str]]
 ) -> None:
@@ -485,6 +485,7 @@ void overwrite{n}(torch::Tensor first) {{
 """
 
 
+@pytest.mark.thorough
 def test_old_guards_that_remain_are_told(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text("import torch\n\ndef test_it():\n    torch.ones(1)\n")
     text = "".join(["#include <torch/torch.h>\n", *(OPEN.format(n=n) for n in range(5))])
@@ -509,6 +510,7 @@ def test_old_guards_that_remain_are_told(tmp_path: Path) -> None:
     assert [(left["code"], left["why"]) for left in report["not_migrated"]] == [("GF101", "no fix")] * 5
 
 
+@pytest.mark.thorough
 def test_what_fails_on_pytorch_as_well_need_not_pass(tmp_path: Path) -> None:
     files = {
         "a": one(PASSES, "", "", ""),

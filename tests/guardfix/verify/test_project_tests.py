@@ -336,6 +336,7 @@ def test_values():
 """
 
 
+@pytest.mark.thorough
 def test_a_test_that_varies_shows_nothing(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -104,6 +104,7 @@ def verified(project: Path, command: str) -> ProjectTests:
     [("python -m unittest discover tests", "test_doubling"), ("python tests/test_doubling.py", "__main__")],
     ids=["discovered", "the file itself"],
 )
+@pytest.mark.thorough
 def test_each_test_is_compared(project: Path, run: str, module: str) -> None:
     found = {test.name: test for test in verified(project, run).tests}
     assert sorted(found) == [f"{module}.{name}" for name in VERDICTS]

@@ -340,7 +340,7 @@ def test_the_meaning_since_19_is_not_silently_wrong() -> None:
     ],
     ids=["both", "old torch as well", "new torch only", "said so"],
 )
-@pytest.mark.few("both")
+@pytest.mark.thorough
 def test_both_meanings_of_the_old_guard_are_judged(
     options: list[str], verdict: str, said: str, meanings: dict[str, tuple[str, bool]] | None
 ) -> None:

@@ -48,7 +48,17 @@ def verified(program: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
             "try:\n    print(f(w))\nexcept (AttributeError, TypeError):\n    print('not a guard')\n",
             "changed",
             "",
-            id="an error of Python's",
+            id="an error of Python's that is caught",
+        ),
+        pytest.param(
+            "with torch.no_grad:\n    print(w * 2)\n",
+            "repaired",
+            "before, \"'type' object does not support the context manager protocol\" ended it; now it runs on, "
+            "which is what GF403 asks for",
+            id="an error of Python's that ends it",
+        ),
+        pytest.param(
+            "with torch.no_grad:\n    print(w * 2)\nw.add_(1)\n", "changed", "", id="and another one ends it then"
         ),
         pytest.param(
             "@torch.no_grad()\nasync def f(x):\n    return x * 2\nimport asyncio\nprint(asyncio.run(f(w)))",

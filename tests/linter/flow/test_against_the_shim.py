@@ -95,6 +95,7 @@ def _saves(name: str, saved: str, patch: pytest.MonkeyPatch) -> None:
         pytest.param(lambda patch: _saves("add", "self<other other<self", patch), id="a row saves too much"),
     ],
 )
+@pytest.mark.thorough
 def test_a_mistake_is_found(
     mutate: Callable[[pytest.MonkeyPatch], None], on_the_shim: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

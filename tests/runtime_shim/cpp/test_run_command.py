@@ -319,7 +319,7 @@ def test_a_checkout_of_pytorch_may_be_an_include_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-@pytest.mark.few("g++")
+@pytest.mark.thorough
 def test_warnings_are_about_the_programs_own_files_alone(tmp_path: Path, compiler: str) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
