@@ -381,10 +381,6 @@ class _Networks:
     """`torch._C._nn`: functions for networks, below their checks in Python."""
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_test_warn_in_autograd":
-            from .aten.autograd_test_ops import _test_warn_in_autograd
-
-            return _test_warn_in_autograd
         functional = importlib.import_module("guardfix.runtime_shim.nn.functional")
         found = FUNCTIONS.get(name) or getattr(functional, name, None)
         if found is None:
@@ -417,6 +413,4 @@ _LATE = {
     "_get_autograd_fallback_mode": ("library.missing_autograd", "get_mode"),
     "_set_autograd_fallback_mode": ("library.missing_autograd", "set_mode"),
     "_will_engine_execute_node": ("autograd.backward_engine", "will_execute"),
-    "_ConvBackend": ("aten.convolution_backends", "ConvBackend"),
-    "_select_conv_backend": ("aten.convolution", "select_conv_backend"),
 }

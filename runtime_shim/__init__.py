@@ -24,7 +24,6 @@ from .core.device import (
     preserve_format,
     strided,
 )
-from .core.device import mkldnn as _mkldnn  # noqa: F401
 from .core.dtypes import Size, dtype, get_default_dtype, set_default_dtype
 from .core.gradient_modes import (
     enable_grad,
@@ -93,7 +92,6 @@ _MODULES = {
             "_utils",
             "_dynamo",
             "compiler",
-            "_custom_ops",
             "_library",
             "_jit_internal",
             "overrides",
@@ -108,7 +106,6 @@ _MODULES = {
             "mps",
             "multiprocessing",
             "futures",
-            "nested",
             "types",
         )
     },
@@ -131,7 +128,6 @@ _ELSEWHERE = {
         ).split(),
         "core.value_checks",
     ),
-    "_custom_op": "library.early_custom_ops",
     "Tag": "library.op_tags",
     "Generator": "aten.random_numbers",
     "default_generator": "aten.random_numbers",

@@ -7,7 +7,16 @@ from typing import Any
 
 from .library import schema_inference
 from .library.custom_ops import ops, split_qualname
-from .library.early_custom_ops import is_functional_schema
+from .library.operator_schema import Schema
+from .library.schema_parsing import parse
+
+
+def is_functional_schema(schema: Schema | str) -> bool:
+    """Whether an op of this schema writes to no input, returns no view of one, and returns something."""
+    parsed = parse(schema) if isinstance(schema, str) else schema
+    returns = [kind.text for kind, _ in parsed.returns]
+    writes = schema_inference.written_names(parsed.arguments)
+    return bool(returns) and not writes and not any(text.startswith("Tensor(") for text in returns)
 
 
 def _lookup_op(qualname: str) -> Any:

@@ -85,7 +85,6 @@ def public_names(path: Path) -> Iterator[str]:
 
 STANDS_FOR_PYTORCH = (
     "__init__.py",
-    "_custom_ops.py",
     "_library.py",
     "accelerator.py",
     "autograd/function.py",
@@ -97,11 +96,9 @@ STANDS_FOR_PYTORCH = (
     "jit/archive_loader.py",
     "jit/script_errors.py",
     "library/__init__.py",
-    "library/early_custom_ops.py",
     "mps.py",
     "nn/functional.py",
     "nn/utils/parametrizations.py",
-    "nn/utils/prune.py",
     "serialization.py",
     "testing/_internal/",
     "utils/data/",

@@ -12,21 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.device import mkldnn
 from ..core.dtypes import BY_CHAR, Array, Ints, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_format_of
-from ..core.onednn_array import OneDnnArray, elements_of
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arrays
 from .complex_convolution import complex_convolution
-from .convolution_backends import ConvBackend, ConvolutionShape, chosen_backend
 from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
-from .onednn_layout import as_dense, result_in_layout, to_mkldnn
 
 
 def per_dimension(value: Any, count: int, name: str = "stride", function: str = "convolution") -> Ints:
@@ -97,33 +92,13 @@ def _weight_gradient(
 
 
 def _convolution_below(*args: Any) -> Tensor:
-    """Where no autograd kernel wraps it, the writes of PyTorch's kernels show on the result."""
+    """Where no autograd kernel wraps it, the writes of PyTorch's kernels show on the result: oneDNN's adds the bias as
+    it writes.
+    """
     made = new_tensor(_convolution(*arrays(args)))
     if made._version_counter is not None:
-        if args[2] is None:
-            made._version_counter[0] += bool(tls.state.excluded & AUTOGRAD)
-        else:
-            made._version_counter[0] += 1 if _backend(*args) in _WRITES_ONCE else 2
+        made._version_counter[0] += args[2] is not None or bool(tls.state.excluded & AUTOGRAD)
     return made
-
-
-#: Backends whose result is written once, the bias included.
-_WRITES_ONCE = (ConvBackend.Mkldnn, ConvBackend.MkldnnTranspose)
-
-
-def _backend(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    transposed: bool,
-    output_padding: Ints,
-    groups: int,
-) -> Any:
-    x, w, name, opaque = input._array.shape, weight._array.shape, input.dtype.scalar_name, input.layout is mkldnn
-    return chosen_backend(ConvolutionShape(x, w, name, stride, dilation, transposed, output_padding, groups, opaque))
 
 
 def _convolution(
@@ -196,34 +171,6 @@ def convolution_weight(x: Any, g: Any, shape: Ints, stride: Ints, padding: Ints,
     if not x.size or not g.size:
         return np.zeros(shape, x.dtype)
     return weight_gradient(x, g, shape, stride, padding, dilation, groups)
-
-
-# -- in oneDNN's layout
-# ----------------------------------------------------------------------------------------------------
-
-
-_OPAQUE = describe_recording(
-    "convolution",
-    lambda input, weight, bias, stride, padding, dilation, transposed, output_padding, groups: input,
-    {
-        "input": lambda grad, input, weight, stride, padding, dilation, transposed, groups: to_mkldnn(
-            input_gradient(as_dense(grad), input, weight, stride, padding, dilation, transposed, groups)
-        ),
-        "weight": lambda grad, input, weight, stride, padding, dilation, transposed, groups: _weight_gradient(
-            as_dense(grad), as_dense(input), weight, stride, padding, dilation, transposed, groups
-        ),
-        "bias": lambda grad, bias_shape: _sum_channels(as_dense(grad), bias_shape),
-    },
-)
-
-
-def _in_either_layout(input: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
-    """The convolution of checked arguments; the result has the layout of the input."""
-    if type(input._array) is not OneDnnArray:
-        return convolution(input, weight, bias, *options)
-    operands: Any = [None if t is None else elements_of(t) for t in (input, weight, bias)]
-    found = np.ascontiguousarray(_convolution(*operands, *options))
-    return result_in_layout(_OPAQUE, (input, weight, bias, *options), found, opaque=True)
 
 
 # -- checks
@@ -391,7 +338,7 @@ def _convolve(
                     )
                 )
     _check(x, weight, bias, steps, pads, dilations, transposed, groups)
-    run = functools.partial(complex_convolution, _in_either_layout) if x.is_complex() else _in_either_layout
+    run = functools.partial(complex_convolution, convolution) if x.is_complex() else convolution
     result = run(x, weight, bias, steps, pads, dilations, transposed, more, groups)
     return result if batched else result.squeeze(0)
 
@@ -431,24 +378,7 @@ def convolution_of_any_rank(
 ) -> Tensor:
     """The convolution of a batch, plain or transposed, in as many dimensions as the weight has."""
     options = _checked_options(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-    return _in_either_layout(input, weight, bias, *options)
-
-
-def select_conv_backend(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    transposed: bool,
-    output_padding: Any,
-    groups: int,
-    bias_sizes_opt: Any = None,
-) -> Any:
-    """The backend that PyTorch would choose for these arguments of `torch.convolution`."""
-    options = _checked_options(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-    return _backend(input, weight, bias, *options)
+    return convolution(input, weight, bias, *options)
 
 
 def _register(count: int) -> None:

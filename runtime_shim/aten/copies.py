@@ -129,6 +129,12 @@ def type_(self: Tensor, dtype: dtypes.dtype | None = None) -> Any:
     return to(self, getattr(dtype, "dtype", dtype))
 
 
+@composite("to_dense", function=False)
+def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
+    """The tensor itself, which is dense, in the given dtype."""
+    return self if dtype is None else self.to(dtype)
+
+
 @composite("cpu", function=False)
 def cpu(self: Tensor) -> Tensor:
     return self

@@ -139,9 +139,6 @@ def unary(
         recorded_in_place=recorded_in_place,
     )
 
-    if floating:
-        op.code.direct = ufunc
-
     def call(self: Tensor = MISSING, *, out: Tensor | None = None) -> Any:
         if out is not None:
             return run_out(op, (self,), out)
@@ -165,10 +162,8 @@ def unary(
                     t._keys = NORMAL_KEYS
                     t._version_counter = [0]
                 return t
-        run = code.run
-        return functional(op, state, (self,)) if run is None or state.dispatch_modes else run(state, (self,))
+        return functional(op, state, (self,))
 
-    code = op.code
     call.op = op  # type: ignore[attr-defined]
     publish(name, call)
     if inplace_form:
@@ -335,8 +330,6 @@ def binary(
         recorded_in_place=recorded_in_place,
     )
     without_tensor = by_number or op
-    if "f" in computes.kinds and type(ufunc) is np.ufunc:
-        op.code.direct = ufunc
     tensor_first = result is BOOL if number_first is None else not number_first
 
     def call(
@@ -391,8 +384,7 @@ def binary(
                 chosen = number_first_form
             if out is not None:
                 return run_out(chosen, args, out)
-            run = chosen.code.run
-            return functional(chosen, state, args) if run is None or state.dispatch_modes else run(state, args)
+            return functional(chosen, state, args)
         except TypeError:
             if is_operator:
                 return result_beside_array(call, self, other) if name == "eq" else NotImplemented

@@ -14,7 +14,6 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Op
-from ..dispatch.op_functions import OpCode
 from ..dispatch.op_node import OpNode, make_node
 from ..dispatch.registration import composite, op
 from ..tape.history import set_history
@@ -36,9 +35,7 @@ def _node_of(view: Tensor) -> OpNode | None:
         return None
     described = _COPIED.get(made.op)
     if described is None:
-        described = _COPIED[made.op] = dataclasses.replace(
-            made.op, node_name=f"{made.op.node_name}_copy", code=OpCode()
-        )
+        described = _COPIED[made.op] = dataclasses.replace(made.op, node_name=f"{made.op.node_name}_copy")
     return make_node(described, made.next_edges, made.saved)
 
 

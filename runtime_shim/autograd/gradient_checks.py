@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.device import mkldnn
 from ..core.dtypes import BY_CHAR, Array, Size
-from ..core.onednn_array import elements_of
 from ..core.python_key import asked
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import tls
@@ -54,8 +52,6 @@ def gradcheck(
     """
     given = _as_tuple(inputs)
     if check_forward_ad or check_batched_grad or check_batched_forward_grad:
-        if any(t.layout is mkldnn for t in _inputs_to_check(given)):
-            raise ValueError("MKLDNN inputs are not support for forward AD gradcheck.")
         raise NotImplementedError("the shim has no forward-mode and no batched gradients; gradcheck without them")
     try:
         _check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes)
@@ -130,7 +126,7 @@ def _drawn(output: Tensor, generator: np.random.Generator) -> Tensor:
 def _elements(t: Tensor) -> Array:
     """The elements of a tensor; those of a class with a `__torch_dispatch__` as the class tells them."""
     if not asked(t):
-        return elements_of(t)
+        return t._array
     flat = t.detach().reshape(-1)
     found = np.array([flat[i].item() for i in range(flat._array.size)], t._array.dtype)
     return found.reshape(t._array.shape)
@@ -139,7 +135,7 @@ def _elements(t: Tensor) -> Array:
 def _assign(t: Tensor, index: tuple[Any, ...], value: Any) -> None:
     """Change an element, which no version counts."""
     if not asked(t):
-        elements_of(t)[index] = value
+        t._array[index] = value
         return
     element = t.detach()
     for position in index:
@@ -169,8 +165,7 @@ def _inputs_to_check(inputs: Sequence[Any]) -> list[Tensor]:
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=4,
             )
-        strides = () if t.layout is mkldnn else t.stride()
-        if any(stride == 0 and n > 1 for stride, n in zip(strides, t._array.shape, strict=False)):
+        if any(stride == 0 and n > 1 for stride, n in zip(t.stride(), t._array.shape, strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call "
@@ -191,11 +186,6 @@ def _check(
 ) -> None:
     checked = _inputs_to_check(inputs)
     outputs = _differentiable(func(*inputs))
-    if any(o.layout is mkldnn for o in outputs):
-        raise ValueError(
-            "MKLDNN output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output of "
-            "fn for gradcheck."
-        )
     if not outputs:
         _check_constant(func, inputs, checked, eps)
         return

@@ -9,10 +9,10 @@ from ..core.supported_names import missing_attribute
 from . import cudnn
 
 
-def _library(is_there: bool = False, **more: Any) -> SimpleNamespace:
+def _library(**more: Any) -> SimpleNamespace:
     return SimpleNamespace(
-        is_available=lambda: is_there,
-        enabled=is_there,
+        is_available=lambda: False,
+        enabled=False,
         allow_tf32=False,
         flags=cudnn.flags,
         version=lambda: None,
@@ -21,7 +21,7 @@ def _library(is_there: bool = False, **more: Any) -> SimpleNamespace:
 
 
 cuda = _library(matmul=SimpleNamespace(allow_tf32=False), is_built=lambda: False)
-mkldnn = _library(is_there=True)  # tensors can have its layout
+mkldnn = _library()
 mkl = _library()
 mps = _library(is_built=lambda: False)
 openmp = _library()

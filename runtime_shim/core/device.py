@@ -68,7 +68,7 @@ CPU = device("cpu")
 
 
 class layout:
-    """How elements lie in memory: `torch.strided`, or `torch._mkldnn`, which oneDNN's own ops alone can read."""
+    """How elements lie in memory: `torch.strided` for every tensor of the shim."""
 
     __slots__ = ("name",)
 
@@ -80,7 +80,6 @@ class layout:
 
 
 strided = layout("strided")
-mkldnn = layout("_mkldnn")
 
 
 class memory_format(str):

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from . import dtypes, error_texts, python_key
-from .device import CPU, mkldnn, strided
+from .device import CPU, strided
 from .dtypes import Array, Size
 from .function_table import FUNCTIONS
 from .stand_in_array import StandInArray
@@ -246,13 +246,9 @@ class Tensor:
 
     @read_only
     def layout(self) -> Any:
-        return getattr(self._array, "layout", strided)
+        return strided
 
-    @read_only
-    def is_mkldnn(self) -> bool:
-        return self.layout is mkldnn
-
-    is_cuda = is_sparse = is_quantized = is_meta = is_nested = is_mps = is_xpu = False
+    is_mkldnn = is_cuda = is_sparse = is_quantized = is_meta = is_nested = is_mps = is_xpu = False
     is_cpu = True
 
     def get_device(self) -> int:

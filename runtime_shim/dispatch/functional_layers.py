@@ -28,7 +28,6 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMA
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
-from .op_code import compiled_record, compiled_run
 from .op_description import Op
 from .op_node import OpNode, make_node
 from .tensor_arguments import arguments_of, arrays
@@ -55,14 +54,6 @@ def unrecorded(state: ThreadState, a: Tensor, b: Tensor | None = None) -> bool:
 
 def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     """Run a functional op through the layers."""
-    if not state.dispatch_modes:
-        run = op.code.run or compiled_run(op, _functional)
-        if run is not None:
-            return run(state, args)
-    return _functional(op, state, args)
-
-
-def _functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     first = args[0]
     if op.one_tensor and isinstance(first, Tensor):
         tensors, keys = [first], first._keys
@@ -137,13 +128,7 @@ def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None)
     """The node of an op about to run, its inputs saved. `original` stands for self if self will be written
     to.
     """
-    state = tls.state
-    if not state.dispatch_modes:
-        record = op.code.record or compiled_record(op)
-        node = None if record is None else record(state, args, original is not None)
-        if node is not None:
-            return node, node.next_edges
-    tracer = state.tracer
+    tracer = tls.state.tracer
     if tracer is not None:
         tracer.reads(op.name, args)
     edges: list[Edge | None] = []

@@ -18,7 +18,7 @@ from ..core import dtypes
 from ..core.argument_errors import MISSING, wrong_type
 from .bfloat16_kernels import widen
 from .numpy_names import numpy_name
-from .op_functions import OpCode, by_position
+from .op_functions import by_position
 
 KernelFunction = Callable[..., Any]
 Refuses = str | None | Callable[..., str | None]
@@ -304,7 +304,6 @@ class Op:
     saves_result: bool
     saved_results: tuple[int, ...]  # those of several that formulas ask for one by one: `result0`
 
-    code: OpCode
     omitted: tuple[tuple[Any, ...] | None, ...]  # by the number of arguments given: the defaults of the others
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -464,7 +463,6 @@ def describe(
         saved_strides=tuple(saved_strides),
         saves_result="result" in uses,
         saved_results=tuple(saved_results),
-        code=OpCode(),
         omitted=tuple(
             tuple([defaults[p] for p in params[n:]]) if all(p in defaults for p in params[n:]) else None
             for n in range(len(params) + 1)

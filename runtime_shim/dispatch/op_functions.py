@@ -1,23 +1,10 @@
-"""The functions of an op: its kernel, to be called by position, and those that are made for it."""
+"""Kernels as the layers call them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
-
-
-class OpCode:
-    """The functions that an op gets when it has been called a few times; see `op_code`."""
-
-    __slots__ = ("calls", "direct", "record", "run", "view")
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.direct: Callable[..., Any] | None = None  # all that the kernel does on floating arrays of one dtype
-        self.view: Callable[..., Any] | None = None
-        self.run: Callable[..., Any] | None = None
-        self.record: Callable[..., Any] | None = None
 
 
 def by_position(kernel: Callable[..., Any]) -> Callable[..., Any]:

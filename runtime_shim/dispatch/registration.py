@@ -173,10 +173,9 @@ def _generic(op: Op) -> Callable[..., Any]:
                 return run_out(op, args, out)
         elif len(args) != count:
             args = op.bind(args, kwargs)
-        run, state = code.run, tls.state
-        return functional(op, state, args) if run is None or state.dispatch_modes else run(state, args)
+        return functional(op, tls.state, args)
 
-    count, code = len(op.params), op.code
+    count = len(op.params)
     call.op = op  # type: ignore[attr-defined]
     return call
 

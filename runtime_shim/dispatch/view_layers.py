@@ -25,7 +25,6 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMA
 from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
 from .layer_counts import COUNTS
-from .op_code import compiled_view
 from .op_description import ANY_DTYPE, OPS, Op, describe
 from .op_node import OpNode
 from .registration import publish
@@ -118,11 +117,6 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
 
 def usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Tensor | None:
     """What `make_view` makes of a normal tensor in normal mode; None if there is more to it."""
-    make = op.code.view or compiled_view(op)
-    if make is not None:
-        made_at_once: Tensor | None = make(tls.state, self, array, args)
-        if made_at_once is not None:
-            return made_at_once
     meta = self._meta
     if meta is None or meta.view_fn is not None or array.dtype is not self._array.dtype or array.dtype.kind not in "fc":
         return None

@@ -9,8 +9,8 @@ from typing import Any
 from ..core import error_texts
 from ..core.dtypes import sizes
 from ..core.python_key import ASKING, asked
-from ..core.tensor import Tensor, alias, allocate, current_version, history, meta_of, raw_is_leaf
-from ..core.thread_state import AUTOGRAD, NORMAL_KEYS, PYTHON, tls
+from ..core.tensor import Tensor, alias, current_version, history, meta_of, raw_is_leaf
+from ..core.thread_state import AUTOGRAD, PYTHON, tls
 from .history import grad_fn_of, gradient_edge
 from .nodes import AccumulateGrad, Edge, Node, short_name
 
@@ -162,34 +162,6 @@ class Saved:
 
     def release(self) -> None:
         self.tensor = None
-
-
-def saved_input(t: Tensor) -> Saved:
-    """`Saved(t)`; the caller has checked that no hooks and no tracer are active."""
-    counter = t._version_counter
-    if t._keys != NORMAL_KEYS or counter is None:
-        return Saved(t)
-    made: Saved = allocate(Saved)
-    made.version = counter[0]
-    made.tensor = t
-    meta = t._meta
-    if meta is None:
-        made.is_leaf = True
-    else:
-        made.is_leaf = meta.grad_fn is None
-        if meta.output_nr:
-            made.output_nr = meta.output_nr
-    return made
-
-
-def saved_result(t: Tensor) -> Saved:
-    """`Saved(t, True)` of a normal tensor that an op has just made, under the same condition."""
-    made: Saved = allocate(Saved)
-    made.version = 0
-    made.tensor = alias(t, t._array, NORMAL_KEYS, t._version_counter)
-    made.is_leaf = made.original = False
-    made.is_output = True
-    return made
 
 
 class _SavedTensorMeta(type):

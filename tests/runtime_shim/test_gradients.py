@@ -359,12 +359,6 @@ ELSEWHERE = {
     "detach_copy",
     "geqrf",
     "floor_divide",
-    "_nested_test",  # their gradients are made up; so are the next ones
-    "_nested_test_alone",
-    "_test_autograd_multiple_dispatch",
-    "_test_autograd_multiple_dispatch_view",
-    "_test_autograd_multiple_dispatch_view_copy",
-    "_test_warn_in_autograd",
 }
 
 

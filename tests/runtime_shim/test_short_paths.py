@@ -10,7 +10,6 @@ import pytest
 
 from guardfix import runtime_shim as torch
 from guardfix.runtime_shim.core.thread_state import ThreadState, tls
-from guardfix.runtime_shim.dispatch import op_code
 from guardfix.runtime_shim.nn import functional as F
 from guardfix.runtime_shim.tape.nodes import Node
 from guardfix.runtime_shim.tape.saved_tensors import Saved, SavedNumber
@@ -99,7 +98,6 @@ STATEMENTS: dict[str, Callable[[Any], Any]] = {
     "unsqueeze(4)": lambda a: a.unsqueeze(4),
     "unsqueeze of no elements": lambda a: a[:0].unsqueeze(1),
     "unsqueeze, then select": lambda a: a.unsqueeze(0).select(1, 1),
-    # Ops that have short paths of their own only once they have been called a few times.
     "exp": lambda a: a.exp(),
     "a * a": lambda a: a * a,
     "a * 2": lambda a: a * 2,
@@ -177,11 +175,6 @@ STATEMENTS: dict[str, Callable[[Any], Any]] = {
     "clone, add_": lambda a: a.clone().add_(a),
     "clone, a row of it written": lambda a: (it := a.clone(), it[0].mul_(3))[0],
 }
-
-
-@pytest.fixture(autouse=True)
-def _code_at_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(op_code, "_AFTER_CALLS", 0)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def _submodule(name: str, *functions: Any) -> ModuleType:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("parametrize", "parametrizations", "prune", "stateless"):
+    if name in ("parametrize", "parametrizations", "stateless"):
         return importlib.import_module(f"{__name__}.{name}")
     if name == "rnn":
         return importlib.import_module(f"{__name__}.packed_sequences")

@@ -151,7 +151,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = commands.add_parser(name, help=text)
         command.add_argument("--groups", type=int, default=10, help="kinds of disagreement to show")
         command.add_argument("--json", type=Path, help="write every disagreement to this file")
-        command.add_argument("--code-at-once", action="store_true", help="ops get their own code at the first call")
         command.set_defaults(run=run)
         if name == "replay":
             command.add_argument("--file", type=Path, default=recording.FILE)
@@ -162,9 +161,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             command.add_argument("--profile", choices=PROFILES, action="append")
 
     arguments = parser.parse_args(argv)
-    if getattr(arguments, "code_at_once", False):
-        op_code: Any = importlib.import_module(f"{arguments.module}.dispatch.op_code")
-        op_code._AFTER_CALLS = 0
     status: int = arguments.run(arguments)
     return status
 
