@@ -61,6 +61,8 @@ def find_cause(traceback: Traceback, sources: ErrorSources, workspace: Workspace
     files = {path: facts for path, facts in read.items() if facts is not None}
     events = events_of(files, sources.frames)
     event, near = _chosen(events, traceback, sources.frames, files)
+    if event is not None and event.guard is not None and event.guard.is_engine:
+        event = None  # no guard is to blame: the frame tells
     guards = () if event is not None else tuple(_guards_around(traceback, sources.frames, files))
     unrecorded = None
     if event is None and traceback.message is not None and traceback.message.key == "nothing-recorded":

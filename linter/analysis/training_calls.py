@@ -20,6 +20,11 @@ def training_in(call: Call) -> str:
         return "gradients are computed"
     if call.name in _REQUIRES_GRAD and not _turns_off(call):
         return "a tensor is made to require gradients"
+    return update_in(call)
+
+
+def update_in(call: Call) -> str:
+    """What a call has to do with an optimizer's changes, as messages say it; empty when it has nothing."""
     if call.receiver and (call.name == "zero_grad" or (call.name == "step" and _is_optimizers(call))):
         return "an optimizer steps"
     return ""

@@ -15,7 +15,7 @@ from ...analysis.model_types import is_model_type
 from ...analysis.ops import is_factory_by_name
 from ...analysis.parallel_regions import are_in_one_region
 from ...analysis.project import Project
-from ...analysis.training_calls import training_in
+from ...analysis.training_calls import training_in, update_in
 from ...facts import Call, Facts, Form, Function, Member, Span
 from ...facts.expressions import last_name, pointee
 from ...facts.index import calls_where, index_of
@@ -197,8 +197,9 @@ def in_objective_c(scene: Scene) -> Iterator[Sighting]:
 def in_program(scene: Scene) -> Iterator[Sighting]:
     """its function is `main`, or one of Google Benchmark, and trains nothing"""
     function = scene.outermost
-    if function is not None and _is_program(function) and not trains_around(scene):
-        message = f"is in `{function.name}`, a program that trains nothing rather than an op"
+    # A program that only differentiates something trains nothing; one in which an optimizer steps does.
+    if function is not None and _is_program(function) and not trains_around(scene, update_in):
+        message = f"is in `{function.name}`, which is a program rather than an op"
         yield Sighting(message, function.span.start)
 
 

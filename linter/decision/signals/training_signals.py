@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...analysis.call_graph import deeds_below
 from ...analysis.function_outlines import Deed
 from ...analysis.training_calls import training_in
+from ...facts import Call
 from ...facts.index import calls_where
 from ...findings import Side
 from ..scene import Scene
 from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 
 
-def trains_around(scene: Scene) -> bool:
+def trains_around(scene: Scene, training: Callable[[Call], str] = training_in) -> bool:
     """Whether the function around the use trains, below the guard or not, itself or through functions that it calls.
 
-    What runs a model there may do so to train it, and so is no sign of a workload.
+    What runs a model there may do so to train it, and so is no sign of a workload. `training` says which of the
+    function's own calls count.
     """
     function = scene.outermost
     if function is None:
         return False
-    if calls_where(scene.facts, function.span, training_in).first(function.span) is not None:
+    if calls_where(scene.facts, function.span, training).first(function.span) is not None:
         return True
     reached = deeds_below(scene.project, scene.facts, function.span, scene.use.function)
     return scene.use.macro is None and Deed.TRAIN in reached

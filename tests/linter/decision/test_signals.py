@@ -193,8 +193,8 @@ CASES = [
     ("in-program", body("GUARD; work();", "int main()"), body("GUARD; work();", "int domain()")),
     (
         "in-program",
-        body("{ GUARD; work(); } auto y = x.requires_grad();", "int main()"),
         body("{ GUARD; work(); } loss.backward();", "int main()"),
+        body("{ GUARD; work(); } loss.backward(); optimizer.step();", "int main()"),
     ),
     (
         "in-program",
