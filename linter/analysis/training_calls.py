@@ -15,11 +15,16 @@ _OPTIMIZER = lazy_regex(
 
 def training_in(call: Call) -> str:
     """What a call has to do with training, as messages say it; empty when it has nothing."""
+    if call.name in _REQUIRES_GRAD and not _turns_off(call):
+        return "a tensor is made to require gradients"
+    return learning_in(call)
+
+
+def learning_in(call: Call) -> str:
+    """The same of gradients that are computed or used; one can also be asked for in vain."""
     method = call.name == "backward" and (call.receiver or call.path[-2:-1] == ("autograd",))
     if method or call.path[-2:] == ("autograd", "grad"):
         return "gradients are computed"
-    if call.name in _REQUIRES_GRAD and not _turns_off(call):
-        return "a tensor is made to require gradients"
     return update_in(call)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..analysis.linkage import Link
-from ..analysis.training_calls import update_in
+from ..analysis.training_calls import learning_in
 from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..findings import Confidence, Context, Side
 from .policy import Policy
@@ -59,7 +59,7 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
         weighed = weigh(signals, policy)
         if weighed.context not in _WHAT:
             return []
-        if weighed.context is Context.INFERENCE and trains_around(caller, update_in):
+        if weighed.context is Context.INFERENCE and trains_around(caller, learning_in):
             return []  # what it runs it may train, also with what the helper gives it
         # A caller that is what it is by a name alone shows no more of whom it calls.
         shown = weigh([signal for signal in signals if signal.shown], policy).context is weighed.context

@@ -25,8 +25,9 @@ def trains_around(scene: Scene, training: Callable[[Call], str] = training_in) -
         return False
     if calls_where(scene.facts, function.span, training).first(function.span) is not None:
         return True
-    reached = deeds_below(scene.project, scene.facts, function.span, scene.use.function)
-    return scene.use.macro is None and Deed.TRAIN in reached
+    reached = deeds_below(scene.project, scene.facts, function.span, scene.use.function).get(Deed.TRAIN)
+    # What has the name of a function that is called, in another file, need not be that function.
+    return scene.use.macro is None and reached is not None and reached.act.facts.path == scene.facts.path
 
 
 @signal("trains", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG)
