@@ -87,8 +87,9 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
     if body is None or file.language != "python":
         return False
     words = words_in(body)
-    # Of an autograd function PyTorch runs these without recording.
-    if body.name in ("forward", "backward") and not _DIFFERENTIATES.isdisjoint(words):
+    # Of an autograd function PyTorch runs these without recording; a script may differentiate by itself.
+    is_asked = body.kind is BodyKind.MODULE or body.name in ("forward", "backward")
+    if is_asked and not _DIFFERENTIATES.isdisjoint(words):
         return True
     return not _PARAMETERS.isdisjoint(words) and any(map(_writes_parameter, all_statements(body.statements)))
 
