@@ -144,7 +144,8 @@ def _write_rules(rules: Sequence[Rule], output: Output) -> None:
         state = "" if rule.default else " (off by default)"
         head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=True))
         beside = output.width is None or output.width - len(head) >= _LEAST_BESIDE
-        start = head if beside else f"{head.rstrip()}\n{TAB}"
+        narrow = "\n".join(wrapped(" ".join(filter(None, row)), output.width, indent=TAB))
+        start = head if beside else f"{narrow}\n{TAB}"
         column = len(head) if beside else len(TAB)
         lines = wrapped(f"{rule.summary}{state}", output.width, first=column, indent=" " * column)
         output.write("\n".join([start + lines[0], *lines[1:]]))
