@@ -71,6 +71,7 @@ def project(tmp_path: Path) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    (folder / ".git").mkdir()  # what shows where the project is
     return folder
 
 
