@@ -24,6 +24,7 @@ LARGER = {
     "C++: heap": 80,
     "C++: uses of chained aliases": 70,
     "depth: calls": 40,
+    "flow: branches": 40,
 }
 """Of shapes that cost a fixed part more from some sixty repetitions on, which isn't growth."""
 
