@@ -7,6 +7,8 @@ What the file itself defines counts, where the preprocessor is sure to have read
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from ...facts import Span
@@ -59,7 +61,12 @@ def dead_branches(code: bytes, text: bytes) -> list[Span]:
             open_ones[-1].begin_arm(line, text)
     for one in open_ones:
         dead += one.end_arm(len(code), code)
-    return sorted(dead)
+    # What stands behind `#endif` or `#else` in the same line is no code either.
+    behind = (Span(*match.span(1)) for match in _BEHIND.finditer(code))
+    return sorted((*dead, *(one for one in behind if not any(part.holds(one) for part in dead))))
+
+
+_BEHIND = lazy_regex(rb"^[ \t]*#[ \t]*(?:endif|else)\b[ \t]*([^\s\\][^\n]*)", re.MULTILINE)
 
 
 class _Open(Struct, eq=False):
