@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from . import guards
 from .analysis.project import Project
@@ -33,10 +33,10 @@ _EVERYWHERE = frozenset({"forward", "main", "__call__", "__init__"})
 
 
 class ModelFollowing:
-    """What has to be read in one language: modules for which `matters` holds, and those that hand on what others do."""
+    """What has to be read in one language: modules for which `matters` holds (None: all), and those that hand on."""
 
     def __init__(
-        self, language: str, checked: Sequence[str], around: Sequence[str], matters: Callable[[str], bool]
+        self, language: str, checked: Sequence[str], around: Sequence[str], matters: Callable[[str], bool] | None
     ) -> None:
         self.language = language
         self._matters = matters
@@ -70,7 +70,7 @@ class ModelFollowing:
         names = running - _EVERYWHERE - self.names
         self.names |= names.union(*taken.values())
         new = (path for path, names in taken.items() if not names <= self._taken_from.get(path, set()))
-        unread = sorted(path for path in new if _hands_on(path) or self._matters(path))
+        unread = sorted(path for path in new if self._matters is None or _hands_on(path) or self._matters(path))
         self._taken_from |= taken
         return frozenset(names), unread[: MOST_FILES - len(self.read)]
 
@@ -88,8 +88,10 @@ class ModelFollowing:
                 if found is not None and found != path:
                     yield found, name
 
-    def near(self, project: Project) -> list[str]:
-        """The files in which callers are looked for."""
+    def near(self, project: Project, names: Collection[str]) -> list[str]:
+        """The files in which callers of these names are looked for; none without names."""
+        if not names:
+            return []
         folders = set()
         for facts in project:
             if facts.language == self.language and runs_inference(facts):

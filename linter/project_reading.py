@@ -347,17 +347,16 @@ class ProjectReader(Struct, dict=True):
             if not any(one.language == language and one.python and runs_inference(one) for one in project):
                 continue
             checked, around = self.found.files[language], self._around.files.get(language, ())
-            matters: Callable[[str], bool] = partial(self._may_fill, language)
-            if any(rule.asks_training for rule in self.rules):
-                matters = bool  # all of them
-            elif not any(map(matters, (*checked, *around))):
+            matters = partial(self._may_fill, language)
+            all_matter = any(rule.asks_training for rule in self.rules)
+            if not all_matter and not any(map(matters, (*checked, *around))):
                 continue  # then there is nothing that models could share
             from .model_following import ModelFollowing
 
-            following = ModelFollowing(language, checked, around, matters)
+            following = ModelFollowing(language, checked, around, None if all_matter else matters)
             for _ in range(_ROUNDS):
                 names, paths = following.asked(project)
-                callers = self._files_that_call(names, following.near(project), language, matters is not bool)
+                callers = self._files_that_call(names, following.near(project, names), language, not all_matter)
                 hits: list[Hit] = [(language, path, "") for path in dict.fromkeys((*paths, *callers))]
                 if not hits:
                     break
@@ -373,8 +372,9 @@ class ProjectReader(Struct, dict=True):
     def _may_fill(self, language: str, path: str) -> bool:
         """Whether a model in a file may fill a cache of its own when it is run first."""
         may_fill = frontend_named(language).may_fill
-        source = self.workspace.read_or_none(path) if may_fill is not None else None
-        return may_fill is not None and source is not None and may_fill(source.text)
+        if may_fill is None or (source := self.workspace.read_or_none(path)) is None:
+            return False
+        return may_fill(source.text)
 
     def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""

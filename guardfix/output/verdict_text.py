@@ -38,14 +38,13 @@ def verdict_lines(result: Result, *, color: bool, width: int | None = None, verb
     verdict = result.judgement.verdict
     name = printable(result.name + (f" against {result.against}" if result.against else ""))
     yield f"{name}: {styling(color)(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True)}"
-    reasons = result_reasons(result)
-    for line in reasons if verbose else _brief(result, reasons):
+    for line in result_reasons(result) if verbose else _brief(result):
         first, *more = wrapped(printable(line), width, first=2, indent=" " * (len(line) - len(line.lstrip()) + 4))
         yield f"  {first}"
         yield from more
 
 
-def _brief(result: Result, reasons: list[str]) -> Iterator[str]:
+def _brief(result: Result) -> Iterator[str]:
     judgement = result.judgement
     yield _sentence(judgement.reason)
     if judgement.verdict not in (Verdict.SAME, Verdict.REPAIRED):
@@ -56,7 +55,7 @@ def _brief(result: Result, reasons: list[str]) -> Iterator[str]:
         yield from _frame(result, parting)
     if judgement.advice:
         yield f"= do this: {judgement.advice}"
-    yield from (f"= {line[:1].lower()}{line[1:]}" for line in _explained(reasons))
+    yield from (f"= {line[:1].lower()}{line[1:]}" for line in _explained(_reasons(result)))
 
 
 def _unentered(result: Result) -> list[GuardReach]:
@@ -87,6 +86,14 @@ def _line_of(path: Path, number: int) -> str | None:
 
 def result_reasons(result: Result) -> list[str]:
     """Everything that led to a verdict, a sentence or two a line."""
+    found = _reasons(result)
+    found += _explained(found)
+    if result.left_out:
+        found.append(f"Left out of the copy of its directory: {result.left_out}, which are too many, or too large.")
+    return found
+
+
+def _reasons(result: Result) -> list[str]:
     judgement = result.judgement
     found = [_sentence(judgement.reason), *_guards(result)]
     found += [_sentence(note) for note in result.notes]
@@ -100,9 +107,6 @@ def result_reasons(result: Result) -> list[str]:
     if result.after is not None:
         found += _unsafe(result)
     found += _left(result)
-    found += _explained(found)
-    if result.left_out:
-        found.append(f"Left out of the copy of its directory: {result.left_out}, which are too many, or too large.")
     return found
 
 

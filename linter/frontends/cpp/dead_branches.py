@@ -7,8 +7,6 @@ What the file itself defines counts, where the preprocessor is sure to have read
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from ...facts import Span
@@ -45,6 +43,8 @@ def dead_branches(code: bytes, text: bytes) -> list[Span]:
     found = macro_lines(code) if b"pop_macro" not in text else []
     macros, open_ones, dead, following = KnownMacros(len(found) + len(lines)), list[_Open](), list[Span](), 0
     for line in lines:
+        if line.name in ("else", "endif") and line.rest.strip():
+            dead.append(Span(line.start, line.span.end))  # compilers skip extra tokens after these
         while following < len(found) and found[following].start() < line.span.start:
             if not open_ones or open_ones[-1].is_live:
                 macros.read(found[following])
@@ -61,12 +61,7 @@ def dead_branches(code: bytes, text: bytes) -> list[Span]:
             open_ones[-1].begin_arm(line, text)
     for one in open_ones:
         dead += one.end_arm(len(code), code)
-    # What stands behind `#endif` or `#else` in the same line is no code either.
-    behind = (Span(*match.span(1)) for match in _BEHIND.finditer(code))
-    return sorted((*dead, *(one for one in behind if not any(part.holds(one) for part in dead))))
-
-
-_BEHIND = lazy_regex(rb"^[ \t]*#[ \t]*(?:endif|else)\b[ \t]*([^\s\\][^\n]*)", re.MULTILINE)
+    return sorted(dead)
 
 
 class _Open(Struct, eq=False):
