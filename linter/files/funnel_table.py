@@ -82,7 +82,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf203_vexing_parse_guard.py': (3416, 257945454),
     'rules/gf204_static_or_global_guard.py': (3003, 1220326508),
     'rules/gf205_heap_guard.py': (6891, 3608901961),
-    'rules/gf206_guard_member.py': (3440, 1953822284),
+    'rules/gf206_guard_member.py': (3437, 1943679782),
     'rules/gf207_guard_lost_in_thread.py': (21228, 971649876),
     'rules/gf208_guard_after_work.py': (7052, 1895078305),
     'rules/gf209_unguarded_inference.py': (9109, 2102484259),

@@ -87,7 +87,7 @@ def note_returned(machine: Interpreter, value: Value, state: State, place: Place
 
 
 def note_dirty(machine: Interpreter, ref: Ref, state: State) -> None:
-    """`mark_dirty` tells autograd of the writes to a tensor: they are no longer unnoticed."""
+    """`mark_dirty` tells autograd about the writes to a tensor, so they no longer go unnoticed."""
     thing = state.thing(ref)
     name = thing.name if isinstance(thing, (Opaque, Tensor)) else ""
     for key, event in [*machine.events.items()]:

@@ -123,7 +123,7 @@ class GuardValue(NamedTuple):
     path: str
     span: Span
     is_engine: bool = False
-    """It is no guard: PyTorch runs an autograd function's methods so."""
+    """Not a guard in the code: this is the mode in which PyTorch itself runs an autograd function's methods."""
 
 
 class NullContext(NamedTuple):

@@ -20,7 +20,7 @@ Fix: none.
 Not flagged: a class that is itself a guard (all its members are guards, or its name ends in `Guard`, `Scope`,
 `Mode` or `Lock`), test and benchmark fixtures, static members (GF204).
 
-Limits: classes are told apart by their names and members. Where their objects live isn't looked at.
+Limits: it identifies classes by name and members, and doesn't consider where their objects live.
 
 Level: info. The class doesn't tell whether its objects are local variables with a scope of their own.
 

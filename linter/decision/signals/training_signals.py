@@ -17,8 +17,8 @@ from ..signal_kinds import Asked, Sighting, Weight, shown, signal
 def trains_around(scene: Scene, training: Callable[[Call], str] = training_in) -> bool:
     """Whether the function around the use trains, below the guard or not, itself or through functions that it calls.
 
-    What runs a model there may do so to train it, and so is no sign of a workload. `training` says which of the
-    function's own calls count.
+    A model that runs there may be running in order to be trained, so it isn't evidence of an inference workload.
+    `training` says which of the function's own calls count.
     """
     function = scene.outermost
     if function is None:

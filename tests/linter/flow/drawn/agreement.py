@@ -89,7 +89,7 @@ def _of_error(kind: EventKind, row: int, abstract: Abstract) -> Verdict:
     if abstract.exhausted or abstract.dropped:
         doubts.append("its budget has ended" if abstract.exhausted else "paths were dropped")
     if not abstract.ran:
-        doubts.append("no guard stands in it, so it isn't run")
+        doubts.append("the program has no guard, so it isn't run")
     if doubts:
         return Verdict("raised", "unsure", kind, row, doubts[0])
     return Verdict("raised", "missed", kind, row, "" if row in abstract.ran else "it doesn't come there")
