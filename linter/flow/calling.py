@@ -23,6 +23,7 @@ from . import (
     classes,
     closures,
     container_methods,
+    cpp_threads,
     cpp_values,
     elements,
     library,
@@ -271,7 +272,7 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     place = Place(file, body, frame, body.header)
     names = state.names(frame)
     for parameter in body.parameters:
-        names[parameter.name] = cpp_values.parameter(machine, parameter, state, place)
+        names[parameter.name] = machine.parameter(parameter, state, place)
     for name in treated_as_tensors(body):
         value = names.get(name)
         thing = state.thing(value)
@@ -432,11 +433,17 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
     found: Results = []
     parts: list[Expression] = [*arguments, *(one.value for one in named_ones)]
     method = isinstance(callee, MemberAccess)
+    in_cpp = place.file.language != "python"
     start: Expression = callee.object if isinstance(callee, MemberAccess) else callee
     for after, (first, *values) in machine.each((start, *parts), state, place):
         flat, more = _spread(machine, arguments, values[: len(arguments)], after)
         keywords = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
         keywords = (*keywords, *more)
+        if in_cpp:
+            handed = cpp_threads.call_cpp_starter(machine, expression, flat, after, place)
+            if handed is not None:
+                found += handed
+                continue
         if method:
             assert isinstance(callee, MemberAccess)
             shown = str(callee.object)

@@ -335,6 +335,7 @@ class Machine:
     attribute = elements.attribute
     set_attribute = elements.set_attribute
     element_of = elements.element_of
+    parameter = cpp_values.parameter
     apply_decorator = calling.apply_decorator
     run_context = calling.run_context
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
+from ..analysis.thread_starters import may_start_threads
 from ..facts import Facts
 from ..facts.bodies import AnyStatement, Assign, Body, BodyKind
 from ..facts.expressions import MemberAccess, Subscript, is_this
@@ -122,7 +123,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
                 naming[word].append((file, owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
         said = _words_of_module(file).union(*(words for _, _, words in functions))
-        tells = every or not _ASKING.isdisjoint(said)
+        threads = file.language == "cpp" and (file.facts.parallel_blocks or may_start_threads(said))
+        tells = every or threads or not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -158,7 +160,7 @@ _SWITCHES = guards_with(Effect.GRAD_MODE)
 _ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, _SWITCHES))
 _ASKING = frozenset(
     "backward manual_backward grad requires_grad_ Thread Timer ThreadPoolExecutor Executor submit map run_in_executor "
-    "to_thread run_in_threadpool start_new_thread ThreadPool thread async jthread training_step compute_loss".split()
+    "to_thread run_in_threadpool start_new_thread ThreadPool training_step compute_loss".split()
 )
 """A file without any of these words has no finding about a guard that only switches recording off."""
 

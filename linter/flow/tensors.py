@@ -156,7 +156,7 @@ def call_opaque_method(
         return machine.call_value(known, arguments, keywords, state, place, dotted)
     values = (*arguments, *(value for _, value in keywords))
     model = (thing.module or model_names.is_model_name(shown)) and model_names.RUNS.match(name) is not None
-    if model_names.is_model_name(dotted) and values:
+    if (model or model_names.is_model_name(dotted)) and values:
         note_recorded(machine, f"`{dotted}`", state, place)
     if (model or model_names.is_model_name(dotted)) and values and state.modes.records is False:
         reach.unknown_call(state, values)

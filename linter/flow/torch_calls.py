@@ -221,7 +221,7 @@ def apply(
     sources: Grad = frozenset().union(
         *(state.grad_of(ref) for key, refs in arguments.items() if key in differentiable for ref in refs)
     )
-    note_op(machine, name, sources, state, place)
+    note_op(machine, name, row, sources, state, place)
     every = [ref for refs in arguments.values() for ref in refs]
     if sources and not any(state.grad_of(ref) and is_inference(ref, state) is not True for ref in every):
         sources = frozenset((state.number(),))  # few ops record what inference tensors require

@@ -145,7 +145,7 @@ def _prepared(facts: Facts) -> str | None:
 @lru_cache(maxsize=16)
 def _run_by_threads(facts: Facts) -> dict[int, str]:
     """The functions and lambdas that run in other threads, each with what starts it."""
-    found = {started.index: started.by for started in started_functions(facts)}
+    found = {started.function: started.by for started in started_functions(facts)}
     for index, function in enumerate(facts.functions):
         if function.is_lambda and function.passed_to is not None and runs_in_thread(function.passed_to):
             found[index] = starter_name(function.passed_to)
