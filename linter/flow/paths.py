@@ -103,7 +103,7 @@ class Interpreter(Protocol):
     def imported(self, dotted: str, state: State, file: File) -> Value:
         """What an import gives: a definition of the project, or a name."""
 
-    def run_root(self, run: Callable[[], object]) -> None:
+    def run_root(self, run: Callable[[], object], file: File, body: Body) -> None:
         """Run something with a budget; what it has done when that ends stays."""
 
     def report(

@@ -31,16 +31,25 @@ def run_flow(
     With `instead`, guards of these names have other effects, and only what reaches one of them is run.
     """
     machine = machine_class(ProjectCode(files, instead))
-    reach = reaching_guards(machine.program, set(instead))
+    run_reached(machine, set(instead))
+    return machine
+
+
+def run_reached(
+    machine: Machine, instead: Set[str] = frozenset(), *, every: bool = False, done: Set[int] = frozenset()
+) -> None:
+    """Run all that guards can reach; with `every`, also what only switches recording off reaches, and all modules.
+
+    `done` are the bodies that have been run.
+    """
+    reach = reaching_guards(machine.program, instead, every=every)
     functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
     reached = {name for _, owner, body in functions if id(body) in reach for name in names_of(owner, body)}
     for file in machine.program.files:
-        if any(not instead or use.guard in instead for use in file.facts.guard_uses) or (
-            not instead and (not reached.isdisjoint(_words_of_module(file)) or matters_unguarded(file, file.module))
-        ):
+        if id(file.module) not in done and (every or _is_module_run(file, reached, instead)):
             machine.run_module(file)
         for owner, body in functions_of(file):
-            if id(body) in reach or (not instead and matters_unguarded(file, body)):
+            if id(body) not in done and (id(body) in reach or (not instead and matters_unguarded(file, body))):
                 run_function_of(machine, file, owner, body)
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
@@ -56,7 +65,12 @@ def run_flow(
             run_function_of(machine, file, owner, body, filled, _BEFORE)
         if fills:
             run_function_of(machine, file, owner, body, fills)
-    return machine
+
+
+def _is_module_run(file: File, reached: Set[str], instead: Set[str]) -> bool:
+    if any(not instead or use.guard in instead for use in file.facts.guard_uses):
+        return True
+    return not instead and (not reached.isdisjoint(_words_of_module(file)) or matters_unguarded(file, file.module))
 
 
 def run_function_of(
@@ -68,7 +82,7 @@ def run_function_of(
     doubt: str = "",
 ) -> None:
     """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
-    machine.run_function(file, _found(machine, file, owner, body, filled, doubt))
+    machine.run_function(file, body, _found(machine, file, owner, body, filled, doubt))
 
 
 _BEFORE = "it depends on which method runs first"

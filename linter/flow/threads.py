@@ -288,7 +288,7 @@ def tell_lost(
 ) -> None:
     """Tell of a guard that is on here, where another thread runs something that autograd then records."""
     off = why_unrecorded(state) if state.modes.records is False else None
-    if off is None or machine.recorded is not None:
+    if off is None or off.is_engine or machine.recorded is not None:
         return
     recorded = _recorded(machine, state, run)
     if recorded is None:

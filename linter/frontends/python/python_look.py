@@ -20,9 +20,6 @@ _SCRIPTS = lazy_regex(
     rb"jit\.script\s*[(\r\n#]|script_method|jit import[ \t]*(?:\([^)]{0,1000}|[^(\r\n]{0,1000})\bscript\b"
 )
 """Where this stands, guards may be dropped or refused by TorchScript (GF411)."""
-_ASKS_MODE = b"is_grad_enabled"
-_STATIC_FORWARD = lazy_regex(rb"\bdef\s+(?:forward|setup_context)\s*\(\s*(?!self\b)\w")
-"""Only in such a method, which is static, the answer is always false (GF307): most files ask elsewhere."""
 _THREADS = tuple(
     b"Thread( Thread) ThreadPool .dummy run_in_executor to_thread run_in_threadpool start_new_thread Timer(".split()
 )
@@ -60,7 +57,7 @@ def may_matter(
     `watched` are names under which other files of the project export guards. One of `always` matters wherever it
     stands, a guard of `words` only in a shape that is not ordinary.
     """
-    if any(stands(needle, text) for needle in always) or next(name_places(text, watched), None) is not None:
+    if any(needle in text for needle in always) or next(name_places(text, watched), None) is not None:
         return True
     entered = found = False
     before = line = 0
@@ -80,13 +77,6 @@ def may_matter(
     if found and (any(asks in text for asks in _ASKS_GRADIENTS) or _SCRIPTS.search(text) or starts_threads(text)):
         return True
     return entered and any(pause in text for pause in _PAUSES)
-
-
-def stands(needle: bytes, text: bytes) -> bool:
-    """Whether what a rule looks for besides guards stands in the text, where the rule may have a word about it."""
-    if needle not in text:
-        return False
-    return needle != _ASKS_MODE or (b"staticmethod" in text and _STATIC_FORWARD.search(text) is not None)
 
 
 def starts_threads(text: bytes) -> bool:
