@@ -101,6 +101,7 @@ def sought_by(rules: Iterable[Rule], frontend: Frontend) -> Sought:
         needles=needles_of((rule for rule in mine if rule.default), frontend.name),
         texts=tuple(_texts(mine, frontend.name)),
         always=always,
+        shapes=tuple((needle, rule.shape) for rule in mine if rule.shape for needle in rule.needles_of(frontend.name)),
         words=tuple(
             guard.name
             for guard in _guards_of(mine, frontend)
@@ -166,6 +167,7 @@ def recorded_text() -> str:
         "NEEDLES: dict[str, tuple[bytes, ...]]": {name: found.needles for name, found in sought.items()},
         "TEXTS: dict[str, tuple[bytes, ...]]": {name: found.texts for name, found in sought.items() if found.texts},
         "ALWAYS: dict[str, tuple[bytes, ...]]": {name: found.always for name, found in sought.items()},
+        "SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]]": {"python": sought["python"].shapes},
         "WORDS: dict[str, tuple[str, ...]]": {name: found.words for name, found in sought.items()},
         "FRONTENDS: frozenset[str]": frozenset(folders),
         "RULES: int": len(modules),

@@ -78,6 +78,8 @@ class Rule(Struct):
     A file is read when it holds one of these, or one of the guards."""
     needles_in: Mapping[str, tuple[bytes, ...]] = MappingProxyType({})
     """Such text by language, where it matters in files of one language only."""
+    shape: bytes = b""
+    """A regular expression that matches in each Python file in which such text matters; empty where any does."""
     odd_uses_only: bool = False
     """It never has a word about guards that stand in their language's ordinary shapes (`with torch.no_grad():`), so
     that files which hold no others need not be parsed for it."""

@@ -57,6 +57,9 @@ ALWAYS: dict[str, tuple[bytes, ...]] = {
     'docs': (b'NonVariableTypeMode',),
     'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
 }
+SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
+    'python': ((b'is_grad_enabled', b'\\bdef\\s+(?:forward|setup_context)\\s*\\(\\s*(?!self\\b)\\w'), (b'.weight[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)'), (b'.bias[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)')),
+}
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
     'docs': (),
@@ -91,7 +94,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf303_redundant_guard.py': (3978, 3156910658),
     'rules/gf304_guard_in_function_backward.py': (4727, 3197279448),
     'rules/gf306_missing_redispatch_guard.py': (4702, 3363119938),
-    'rules/gf307_grad_mode_asked_in_forward.py': (6379, 309005245),
+    'rules/gf307_grad_mode_asked_in_forward.py': (6448, 4005911781),
     'rules/gf401_guard_on_async_def.py': (4344, 1057425038),
     'rules/gf402_bare_guard_statement.py': (2522, 451565351),
     'rules/gf403_uncalled_guard.py': (2419, 825131094),
@@ -111,5 +114,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
     'rules/gf507_unrecorded_backward.py': (2529, 4190988303),
     'rules/gf508_inference_tensors_in_training.py': (10229, 1136842281),
-    'rules/gf509_recorded_write.py': (2748, 300940922),
+    'rules/gf509_recorded_write.py': (2833, 2234738030),
 }

@@ -69,6 +69,7 @@ RULE = Rule(
     languages=("cpp", "python"),
     guards=no_guards,
     needles_in={"cpp": (b"GradMode::is_enabled",), "python": (b"is_grad_enabled",)},
+    shape=rb"\bdef\s+(?:forward|setup_context)\s*\(\s*(?!self\b)\w",
 )
 
 _ASKING = {"cpp": ("GradMode", "is_enabled"), "python": ("torch", "is_grad_enabled")}

@@ -66,6 +66,7 @@ RULE = Rule(
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
     needles_in={"python": (b".weight[", b".bias[")},
+    shape=rb"\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)",
 )
 
 

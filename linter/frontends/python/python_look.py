@@ -7,6 +7,7 @@ without being parsed. Imported by the path that answers pre-commit, so it import
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ...files import funnel_table
@@ -50,6 +51,7 @@ def may_matter(
     watched: Iterable[str] = (),
     *,
     always: Iterable[bytes] = funnel_table.ALWAYS["python"],
+    shapes: Iterable[tuple[bytes, bytes]] = funnel_table.SHAPES["python"],
     words: Iterable[str] = funnel_table.WORDS["python"],
 ) -> bool:
     """Whether some rule could have a finding in the text (UTF-8), or another file could import a guard from it.
@@ -57,7 +59,7 @@ def may_matter(
     `watched` are names under which other files of the project export guards. One of `always` matters wherever it
     stands, a guard of `words` only in a shape that is not ordinary.
     """
-    if any(needle in text for needle in always) or next(name_places(text, watched), None) is not None:
+    if standing(always, shapes, text) or next(name_places(text, watched), None) is not None:
         return True
     entered = found = False
     before = line = 0
@@ -77,6 +79,13 @@ def may_matter(
     if found and (any(asks in text for asks in _ASKS_GRADIENTS) or _SCRIPTS.search(text) or starts_threads(text)):
         return True
     return entered and any(pause in text for pause in _PAUSES)
+
+
+def standing(needles: Iterable[bytes], shapes: Iterable[tuple[bytes, bytes]], text: bytes) -> list[bytes]:
+    """Those of the texts that rules look for which stand in a file, in a shape in which they matter."""
+    found = [needle for needle in needles if needle in text]
+    asked = dict(shapes) if found else {}
+    return [needle for needle in found if needle not in asked or re.search(asked[needle], text) is not None]
 
 
 def starts_threads(text: bytes) -> bool:
