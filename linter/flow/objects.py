@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.model_types import MODULES_GIVE_THEMSELVES
 from ..facts.expressions import (
     CallExpression,
     LambdaExpression,
@@ -47,8 +48,6 @@ from .values import (
     Truth,
     Value,
 )
-
-_SELF = frozenset("eval train to cuda cpu half float double bfloat16 requires_grad_ type apply compile".split())
 
 
 def call_instance(
@@ -122,7 +121,7 @@ def call_instance_method(
             return [(state, NONE)]
         return [(state, NONE)]
     if thing.kind in ("module", "layer", "sequential"):
-        if name in ("requires_grad_", "train", "eval") or name in _SELF:
+        if name in MODULES_GIVE_THEMSELVES:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
                 for parameter in layer_calls.parameters_of(ref, state) or ():
