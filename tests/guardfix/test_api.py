@@ -1,4 +1,4 @@
-"""The library at the root: files, texts, fixes, errors, and the README's example."""
+"""The library at the root: files, texts, fixes, errors, and the example of docs/library.md."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_importing_the_root_imports_nothing_else() -> None:
 
 
 def readme_example() -> str:
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/library.md").read_text(), re.DOTALL)
     return str(example)
 
 
