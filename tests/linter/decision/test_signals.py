@@ -1,4 +1,4 @@
-"""Each kind of signal: a snippet in which it is found, and one that looks like it in which it is not."""
+"""Each kind of signal: where it is found, and what looks like it and is silent. Long because of their number."""
 
 from __future__ import annotations
 
