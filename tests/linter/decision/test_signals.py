@@ -261,6 +261,12 @@ CASES = [
         body("for (auto _ : state) { GUARD; work(); }", "static void run(benchmark::State& state)"),
         body("{ GUARD; work(); } optimizer.step();", "static void run(benchmark::State& state)"),
     ),
+    (
+        "handles-requests",
+        "void add(std::shared_ptr<PredictionRequest> request);\nvoid pin(Entry& e) { GUARD; e.pin(); }\n"
+        "void reply(std::unique_ptr<InferenceResponse> r) { send(r); }\n",
+        "void pin(Entry& e) { GUARD; e.pin(); }\nvoid reply(std::unique_ptr<HttpResponse> r) { send(r); }\n",
+    ),
     ("named-like-workload", body("GUARD; work();", "void predict()"), body("GUARD; work();", "void product()")),
     # remove
     *(
