@@ -27,12 +27,14 @@ from guardfix.linter.files.project_root import CONFIGURATION_FILES
 from guardfix.package_version import VERSION
 
 from .document_checks import CheckedText, DocumentChecks, lines_in
+from .error_reasons import SHOW_WHY, why_text
 from .finding_actions import FIX_ALL, OPEN_RULE, actions_in, resolved
 from .finding_diagnostics import diagnostic_of
-from .guard_hover import context_hints, hover_at
+from .guard_hover import context_hints
 from .open_documents import OpenDocument, OpenDocuments, utf8
 from .program_verification import VERIFY, ask_and_verify, lenses
 from .server_settings import ServerSettings
+from .tensor_hover import hover_at, mode_hints
 
 CHECK_WORKSPACE = "guardfix.checkWorkspace"
 _SUFFIXES = sorted({**LANGUAGES, **ON_REQUEST})
@@ -441,7 +443,7 @@ def new_server() -> GuardfixServer:
         lazily = server.resolves_edits()
 
         def made(checked: CheckedText) -> list[lsp.CodeAction]:
-            found = actions_in(checked, params.range, params.context.only)
+            found = actions_in(checked, params.range, params.context.only, params.context.diagnostics)
             return found if lazily else [one if one.data is None else resolved(one, checked) for one in found]
 
         found = await server.answered(params.text_document.uri, made)
@@ -461,11 +463,13 @@ def new_server() -> GuardfixServer:
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint] | None:
-        if not server.settings.inlayHints:
-            return []
-        found = await server.answered(params.text_document.uri, context_hints)
+        made = [context_hints] * server.settings.inlayHints + [mode_hints] * server.settings.modeHints
         rows = range(params.range.start.line, params.range.end.line + 1)
-        return [hint for hint in found or () if hint.position.line in rows]
+
+        def hints(checked: CheckedText) -> list[lsp.InlayHint]:
+            return [hint for make in made for hint in make(checked) if hint.position.line in rows]
+
+        return await server.answered(params.text_document.uri, hints) if made else []
 
     @server.command(OPEN_RULE)
     async def open_rule(url: str) -> None:
@@ -474,6 +478,12 @@ def new_server() -> GuardfixServer:
             await server.window_show_document_async(lsp.ShowDocumentParams(url, external=True))
         else:
             server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, url))
+
+    @server.command(SHOW_WHY)
+    async def show_why(uri: str, key: str, row: int) -> None:
+        text = await server.answered(uri, lambda checked: why_text(key, row, checked))
+        if text is not None:
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
 
     @server.command(CHECK_WORKSPACE)
     async def check_workspace() -> None:

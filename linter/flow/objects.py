@@ -24,7 +24,7 @@ from . import (
 from .events import EventKind
 from .guards_entered import set_modes
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_recorded
+from .recording import note_recorded, note_saving
 from .state import State
 from .values import (
     CERTAIN,
@@ -198,6 +198,8 @@ def call_instance_method(
         for one in saved_ones:
             tensor = state.tensor(one)
             if tensor is None or tensor.inference is not True or not tensor.shown:
+                if machine.watches:
+                    note_saving(one, grad, name, state, place)
                 continue
             if grad:
                 hazard = torch_calls.saving(machine, one, NONE, grad, state, place, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .paths import Interpreter, Place
 from .state import State
-from .values import CERTAIN, Grad, Recorded, Tensor
+from .values import CERTAIN, Grad, Recorded, Ref, Tensor
 
 
 def note_recorded(machine: Interpreter, what: str, state: State, place: Place) -> None:
@@ -19,3 +19,13 @@ def note_op(machine: Interpreter, name: str, sources: Grad, state: State, place:
         source == CERTAIN or isinstance(state.heap.get(source), Tensor) for source in sources
     ):
         note_recorded(machine, f"`{name}`", state, place)
+
+
+def note_saving(saved: Ref, because: Grad, name: str, state: State, place: Place) -> None:
+    """For who watches: an op saves a tensor if one of these sources requires grad."""
+    tensor = state.tensor(saved)
+    if tensor is not None and because and state.modes.records:
+        perhaps = "saves" if CERTAIN in because else "may save"
+        step = place.step(f"`{name}` {perhaps} it for backward")
+        if step not in tensor.saved:
+            state.change(saved, saved=(*tensor.saved, step))

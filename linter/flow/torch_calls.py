@@ -16,7 +16,7 @@ from . import model_training, unnoticed
 from .events import EventKind
 from .guards_entered import opened_by, why_unrecorded
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_op
+from .recording import note_op, note_saving
 from .state import State
 from .values import (
     CERTAIN,
@@ -304,10 +304,12 @@ def _hazards(
     for saved, because, reason in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
+            causes = tensors_in(bound.get(because, NONE), state)
             if tensor is None or tensor.inference is not True or not tensor.shown:
+                if machine.watches:
+                    note_saving(ref, NOT_REQUIRED.union(*map(state.grad_of, causes)), name, state, place)
                 found += _perhaps_saved(ref, bound.get(because, NONE), state, place, name)
                 continue
-            causes = tensors_in(bound.get(because, NONE), state)
             if because == saved and len(causes) > 1:
                 causes = [one for one in causes if one != ref]  # of a list, one is saved because of another
             for cause in causes:
