@@ -3,8 +3,8 @@
 As clang-tidy has them: `NOLINT`, `NOLINT(GF101)`, `NOLINTNEXTLINE(legacy-guard)`, `NOLINTBEGIN(GF1*)` …
 `NOLINTEND(GF1*)`; an end belongs to the last open begin and names the same rules, and what has no partner silences
 nothing (https://clang.llvm.org/extra/clang-tidy/#suppressing-undesired-diagnostics). As Ruff has them: `noqa`,
-`noqa: GF101`. `guardfix: ignore-file` silences the whole file. In place of a rule's code or name, a group may be named (`NOLINT(redundant)`). They count in
-comments only, in every language.
+`noqa: GF101`. A group may be named like a rule: `NOLINT(redundant)`. `guardfix: ignore-file` silences the whole file.
+They count in comments only, in every language.
 """
 
 from __future__ import annotations
