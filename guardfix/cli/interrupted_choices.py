@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.facts.intents import Purpose
 
-Choices = dict[tuple[str, int], "Purpose"]
-"""By file and place of the use."""
-
 
 def _file() -> str:
     """Where those of this folder are."""
@@ -43,12 +40,12 @@ def forget_choices() -> None:
         os.unlink(_file())
 
 
-def kept_choices(report: FixableReport) -> Choices:
+def kept_choices(report: FixableReport) -> dict[tuple[str, int], Purpose]:
     """What was chosen in this folder for the open uses of files that are as they were then."""
     from guardfix.codemods.apply.personal_choices import offers, open_uses
 
     kept = {tuple(row[:3]): row[3] for row in _rows()}
-    found: Choices = {}
+    found: dict[tuple[str, int], Purpose] = {}
     for finding in open_uses(report) if kept else ():
         path, offset = finding.path, finding.span.start
         purpose = kept.get((os.path.realpath(path), _digest(path, report), offset))

@@ -44,18 +44,18 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd::grad(', b'findSchema', b'is_grad_enabled', b'requires_grad=True', b'torch::requires_grad('),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True', b'torch::requires_grad('),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
-    'python': (b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'cpp': (b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'requires_grad=True', b'std::async', b'std::thread', b'torch::requires_grad('),
+    'python': (b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True', b'torch::requires_grad('),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'requires_grad=True', b'std::async', b'std::thread', b'torch::requires_grad('),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True', b'torch::requires_grad('),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
@@ -65,7 +65,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 42
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (10256, 1538539117),
+    'guards.py': (10440, 3937629661),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
@@ -78,7 +78,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf104_legacy_static_api.py': (2728, 2161083575),
     'rules/gf105_legacy_guard_in_string.py': (3165, 3518538750),
     'rules/gf201_temporary_guard.py': (3273, 119829574),
-    'rules/gf202_guard_covers_nothing.py': (5693, 2495123872),
+    'rules/gf202_guard_covers_nothing.py': (6032, 2751962324),
     'rules/gf203_vexing_parse_guard.py': (3416, 257945454),
     'rules/gf204_static_or_global_guard.py': (3003, 1220326508),
     'rules/gf205_heap_guard.py': (6891, 3608901961),
@@ -109,7 +109,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf504_inference_mode_in_training.py': (4173, 1351834594),
     'rules/gf505_legacy_decorator_call.py': (2280, 534447917),
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
-    'rules/gf507_unrecorded_backward.py': (2529, 4190988303),
+    'rules/gf507_unrecorded_backward.py': (2584, 284238455),
     'rules/gf508_inference_tensors_in_training.py': (10233, 1696715500),
-    'rules/gf509_recorded_write.py': (2733, 2694155845),
+    'rules/gf509_recorded_write.py': (2849, 1301886308),
 }

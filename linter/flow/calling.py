@@ -19,6 +19,7 @@ from ..facts.expressions import (
     TypeName,
     simple_name,
 )
+from ..facts.statement_walk import called_in, words_in
 from . import (
     classes,
     closures,
@@ -309,18 +310,26 @@ def run_by_engine(machine: Interpreter, closure: Closure, state: State) -> tuple
 
     Of `backward` it does so unless the caller passes `create_graph=True`.
     """
-    body, owner = closure.body, closure.owner
-    if body.name not in ("forward", "backward") or owner is None:
+    body, file = closure.body, closure.program
+    if body.name not in ("forward", "backward"):
         return ()
-    if classes.kind_of_class(machine, owner, state) != "function":
-        return ()
-    name = f"{owner.body.name}.{body.name}"
-    return (GuardValue(name, (("grad", False),), closure.program.path, body.header, is_engine=True),)
+    if file.language != "python":
+        if body.name == "backward" and "autograd" not in words_in(body):
+            return ()  # whether it is differentiated itself is for those to ask who look for a lost second derivative
+        found = machine.program.classes(body.qualified[:-1], file) if len(body.qualified) > 1 else []
+        if not any(map(classes.is_autograd_function, (base for _, cls in found for base in cls.bases))):
+            return ()
+        joined, class_ = "::", body.qualified[-2]
+    else:
+        owner = closure.owner
+        if owner is None or classes.kind_of_class(machine, owner, state) != "function":
+            return ()
+        joined, class_ = ".", owner.body.name
+    return (GuardValue(f"{class_}{joined}{body.name}", (("grad", False),), file.path, body.header, is_engine=True),)
 
 
 def treated_as_tensors(body: Body) -> set[str]:
     """The variables of a function on which it calls what only tensors have, or that it gives to torch's functions."""
-    from ..facts.statement_walk import called_in
 
     found: set[str] = set()
     for call in called_in(body):

@@ -103,6 +103,12 @@ def kind_of_class(machine: Interpreter, cls: ClassValue, state: State) -> str:
     return known
 
 
+def is_autograd_function(base: Expression) -> bool:
+    """Whether a C++ class derives from this as autograd functions do: `torch::autograd::Function<Scale>`."""
+    path = type_path(base)
+    return path is not None and path.name == "Function" and bool(path.template_arguments)
+
+
 def instance_of(machine: Interpreter, cls: ClassValue, state: State, *, complete: bool) -> Ref:
     kind = kind_of_class(machine, cls, state)
     return state.add(

@@ -12,10 +12,10 @@ from . import (
     classes,
     closures,
     cpp_values,
+    forward_hooks,
     layer_calls,
     model_names,
     model_training,
-    module_hooks,
     reach,
     tensors,
     threads,
@@ -63,8 +63,8 @@ def call_instance(
     """Call an object: a module runs its `forward`, then its hooks."""
     assert isinstance(ref, Ref)
     results = _run_instance(machine, ref, thing, arguments, keywords, state, place, shown)
-    hooks = module_hooks.hooks_of(thing, state) if thing.kind in _MODULES else ()
-    return module_hooks.run_hooks(machine, ref, hooks, arguments, results, place, shown) if hooks else results
+    hooks = forward_hooks.hooks_of(thing, state) if thing.kind in _MODULES else ()
+    return forward_hooks.run_hooks(machine, ref, hooks, arguments, results, place, shown) if hooks else results
 
 
 _MODULES = ("module", "layer", "sequential")
@@ -154,11 +154,11 @@ def call_instance_method(
     if thing.kind == "stack":
         return [(state, _call_stack(ref, thing, name, arguments, state))]
     if thing.kind == "handle" and name == "remove":
-        module_hooks.remove_hook(thing, state)
+        forward_hooks.remove_hook(thing, state)
         return [(state, NONE)]
     if thing.kind in _MODULES:
         if name == "register_forward_hook" and arguments:
-            return [(state, module_hooks.register_hook(ref, arguments[0], state))]
+            return [(state, forward_hooks.register_hook(ref, arguments[0], state))]
         if name in ("requires_grad_", "train", "eval") or name in _SELF:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)

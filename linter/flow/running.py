@@ -84,9 +84,12 @@ def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
 
 def matters_unguarded(file: File, body: Body | None) -> bool:
     """Whether something can go wrong in a function, or a module, that no guard reaches."""
-    if body is None or file.language != "python":
+    if body is None:
         return False
     words = words_in(body)
+    if file.language != "python":
+        makes_leaf = "requires_grad" in words or body.name in ("forward", "backward")
+        return makes_leaf and not _DIFFERENTIATES.isdisjoint(words)
     # Of an autograd function PyTorch runs these without recording; a script may differentiate by itself.
     is_asked = body.kind is BodyKind.MODULE or body.name in ("forward", "backward")
     if not _DIFFERENTIATES.isdisjoint(words) and (is_asked or _makes_leaf(body)):

@@ -52,7 +52,7 @@ from ..decision.event_words import recorded_write_message
 from ..facts import Facts
 from ..findings import Finding, Severity
 from ..flow.events import Event, EventKind
-from ..guards import Effect, guards_with
+from ..guards import MAKES_LEAF, Effect, guards_with
 from ..rule import Rule
 from ..rule_names import RuleGroup
 
@@ -65,7 +65,7 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
-    needles=(b".weight[", b".bias[", b"requires_grad=True"),
+    needles=(b".weight[", b".bias[", b"requires_grad=True", MAKES_LEAF),
 )
 
 
