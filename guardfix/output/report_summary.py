@@ -13,6 +13,7 @@ from guardfix.linter.files.suppressions import unknown_code
 from guardfix.linter.findings import Applicability
 from guardfix.linter.flow.project_events import unfinished_in
 from guardfix.linter.guards import LEGACY
+from guardfix.linter.parser_versions import untested_parsers
 
 from ..foreign_text import printable
 from ..wording import count_of, passed
@@ -75,6 +76,8 @@ def notes(report: Report, *, verbose: bool = False) -> Iterator[str]:
         places = ", ".join(f"{printable(facts.path)}:{facts.error_row}" for facts in report.partial[:3])
         more = f" and {len(report.partial) - 3} more" if len(report.partial) > 3 else ""
         yield f"note: {count_of(len(report.partial), 'file')} could only be parsed partially ({places}{more})"
+    if report.project.files and (untested := untested_parsers()):
+        yield f"note: guardfix isn't tested with {' and '.join(untested)}: findings may differ"
     if report.suppressed:
         yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"
 
