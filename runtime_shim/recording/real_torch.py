@@ -223,20 +223,28 @@ def recording(writer: Writer, source: str, table: GuardTable | None = None) -> I
             shown = name.strip("_") if name.startswith("__") else name
             line = _line(source)
             where = {} if line is None else {"line": line}
+            guards = _guards(torch)
             try:
                 with table.op() if table is not None else contextlib.nullcontext():
                     result = function(*args, **(kwargs or {}))
             except Exception as error:
                 kind = type(error).__name__
-                writer.write("raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=())
+                writer.write("raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=guards)
                 raise
             with torch._C.DisableTorchFunction():
                 shown_results = _results(torch, result)
-            writer.write("step", thread=0, op=shown, **where, kernels=(), guards=(), results=shown_results)
+            writer.write("step", thread=0, op=shown, **where, kernels=(), guards=guards, results=shown_results)
             return result
 
     with Mode():
         yield
+
+
+def _guards(torch: Any) -> tuple[str, ...]:
+    """The guard that the modes show; more than one isn't told apart."""
+    if torch.is_inference_mode_enabled():
+        return ("inference_mode",)
+    return () if torch.is_grad_enabled() else ("no_grad",)
 
 
 def _line(source: str) -> int | None:
