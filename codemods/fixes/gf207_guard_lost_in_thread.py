@@ -13,9 +13,11 @@ from ..site import Site
 FIX = FixRule()
 
 
-@FIX.fix_in("cpp")
+@FIX.fix
 def repeat_in_the_thread(site: Site) -> Fix | None:
     use, text, finding = site.use, site.text, site.finding
+    if site.facts.language == "python":
+        return None  # what is run there may be used elsewhere as well
     handed_over = finding.steps[-2]
     around = index_of(site.facts).functions_around.around(finding.span)
     within = [f for f in around if f.body.holds(finding.span) and not _holds(f, handed_over.offset)]

@@ -34,7 +34,8 @@ _SETTINGS = lazy_regex(
 )
 _PATHS_TO_OPS = (("torch",), ("at",))
 _SUBSPACES = frozenset({(), ("nn", "functional"), ("special",), ("linalg",), ("fft",), ("native",)})
-# Methods whose names hardly anything but a tensor has.
+# Methods whose names hardly anything but a tensor has. The table knows that of Python's libraries; in C++, threads
+# detach and sets expand as well.
 _METHODS = frozenset(
     """add_ sub_ mul_ div_ copy_ zero_ fill_ clamp_ matmul mm bmm addmm softmax log_softmax sigmoid relu tanh unsqueeze
     squeeze permute index_select masked_fill masked_select argmax requires_grad_ toTensor normal_ uniform_""".split()

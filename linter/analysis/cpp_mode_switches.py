@@ -18,6 +18,7 @@ _RESTORING = (Effect.GRAD_MODE, Effect.INFERENCE)
 _MACRO = lazy_regex(r"^[A-Z][A-Z0-9_]+$")
 """`TEST(…)`, `PYBIND11_MODULE(…)`: what a test sets ends with its process, or with its fixture."""
 _NEVER_RAISES = frozenset({"size", "empty", "data", "begin", "end", "get", "is_enabled", "defined"})
+"""Methods, of whatever object, between a setter and what takes it back."""
 
 
 def cpp_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:

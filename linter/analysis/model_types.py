@@ -13,6 +13,11 @@ _MODEL_CLASS = lazy_regex(
 _METHODS = (("jit", "Method"), ("script", "Method"), ("jit", "Function"))
 _LOADED_BY_CONSTRUCTOR = lazy_regex(r"^AOTIModel(?:ContainerRunner|PackageLoader)\w*$")
 
+MODULES_GIVE_THEMSELVES = frozenset(
+    "eval train to cuda cpu half float double bfloat16 requires_grad_ type apply compile".split()
+)
+"""Methods of torch.nn.Module that give the module; the table knows what tensors' methods of these names do."""
+
 
 def is_model_type(type_: Expression) -> bool:
     """Whether it is a model, or holds one: `torch::jit::Module`, `std::shared_ptr<torch::nn::Module>`, `nn::Linear`."""

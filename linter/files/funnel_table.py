@@ -87,7 +87,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf205_heap_guard.py': (6891, 3608901961),
     'rules/gf206_guard_member.py': (3437, 1943679782),
     'rules/gf207_guard_lost_in_thread.py': (4272, 1345870602),
-    'rules/gf208_guard_after_work.py': (7052, 1895078305),
+    'rules/gf208_guard_after_work.py': (7162, 374090156),
     'rules/gf209_unguarded_inference.py': (9004, 422173549),
     'rules/gf301_kernel_guard_in_user_code.py': (7193, 2264963893),
     'rules/gf302_redundant_guard_in_function_forward.py': (3574, 886283996),
@@ -113,6 +113,6 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf505_legacy_decorator_call.py': (2280, 534447917),
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
     'rules/gf507_unrecorded_backward.py': (2584, 284238455),
-    'rules/gf508_inference_tensors_in_training.py': (10229, 1136842281),
+    'rules/gf508_inference_tensors_in_training.py': (10171, 3329516049),
     'rules/gf509_recorded_write.py': (3001, 2127436955),
 }

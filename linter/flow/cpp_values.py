@@ -17,7 +17,7 @@ from ..facts.expressions import (
 )
 from ..guards import Effect
 from . import classes, closures, cpp_threads, layer_calls, reach
-from .guards_entered import forget_modes, guard_of, made_guard, set_modes
+from .guards_entered import forget_modes, guard_of, made_guard, on_and_off, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
 from .values import (
@@ -305,20 +305,7 @@ def enter_guard(
     guard = _guard_named(path, place)
     assert guard is not None
     given = values[0] if values else Const(True)
-    on = machine.truth(state, given)
-    sides: list[tuple[State, bool]] = []
-    if on is not None:
-        sides = [(state, on)]
-    else:
-        other = state.fork()
-        for one, side in ((state, True), (other, False)):
-            assumed = machine.assume(one, given, side)
-            if assumed is not None:
-                assumed.doubts |= {"a condition decides whether the guard is on"}
-                assumed.choices |= {
-                    (given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)
-                }
-                sides.append((assumed, side))
+    sides = on_and_off(machine, given, state, place)
     for one, side in sides:
         one.scoped = (*one.scoped, (one.modes, one.opened))
         set_modes(one, made_guard(*guard, side, place))

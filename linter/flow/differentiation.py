@@ -25,7 +25,7 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
         shown = called(ref, state)
         if tensor is None:
             if state.modes.inference:
-                differentiated_in_inference(machine, shown, "", state, place, name)
+                ran_in_inference(machine, shown, _GRADIENTS, name, state, place)
             continue
         subject = f"`{shown}`" if shown else "what is differentiated"
         covered = frozenset().union(*(hazard.sources for hazard in tensor.hazards)) if tensor.hazards else frozenset()
@@ -46,7 +46,7 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
             )
             found = cured(ref, state)
         elif state.modes.inference and tensor.grad:
-            differentiated_in_inference(machine, shown, tensor.presumed, state, place, name)
+            ran_in_inference(machine, shown, _GRADIENTS, name, state, place, tensor.presumed)
     return found
 
 
@@ -71,16 +71,19 @@ def tell_lost_gradients(machine: Interpreter, value: Value, state: State, place:
             )
 
 
-def differentiated_in_inference(
-    machine: Interpreter, shown: str, presumed: str, state: State, place: Place, name: str
+_GRADIENTS = "every `.grad` that it makes is an inference tensor"
+
+
+def ran_in_inference(
+    machine: Interpreter, shown: str, what: str, name: str, state: State, place: Place, presumed: str = ""
 ) -> None:
-    """A graph that was made outside is differentiated in the mode."""
+    """What belongs to training runs in the mode: a graph from outside is differentiated, an optimizer steps."""
     machine.report(
         EventKind.BACKWARD_IN_INFERENCE,
         state,
         place,
         variable=shown,
-        what="every `.grad` that it makes is an inference tensor",
+        what=what,
         steps=(place.step(f"`{name}` runs in inference mode"),),
         guard=opened_by(state, "inference"),
         presumed=presumed,

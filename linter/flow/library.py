@@ -17,7 +17,7 @@ from . import (
     threads,
     torch_calls,
 )
-from .guards_entered import guard_of, made_guard, set_modes
+from .guards_entered import guard_of, made_guard, on_and_off, set_modes
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
 from .values import (
@@ -149,24 +149,8 @@ def call_guard(
         made = made_guard(name, effect, True, place)  # type: ignore[arg-type]
         return machine.apply_decorator(made, arguments[0], state, place)
     given = arguments[0] if arguments else next((value for key, value in keywords if key in ("mode", "enabled")), None)
-    on = True if given is None else machine.truth(state, given)
     found: Results = []
-    sides: list[tuple[State, bool]]
-    if on is not None:
-        sides = [(state, on)]
-    else:
-        other = state.fork()
-        sides = []
-        assert given is not None
-        for one, side in ((state, True), (other, False)):
-            assumed = machine.assume(one, given, side)
-            if assumed is not None:
-                assumed.doubts |= {"a condition decides whether the guard is on"}
-                assumed.choices |= {
-                    (given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)
-                }
-                sides.append((assumed, side))
-    for one, side in sides:
+    for one, side in on_and_off(machine, given if given is not None else Const(True), state, place):
         made = made_guard(name, effect, side, place)  # type: ignore[arg-type]
         if name == "set_grad_enabled":
             set_modes(one, made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.model_types import MODULES_GIVE_THEMSELVES
 from ..facts.expressions import (
     CallExpression,
     LambdaExpression,
@@ -48,8 +49,6 @@ from .values import (
     Truth,
     Value,
 )
-
-_SELF = frozenset("eval train to cuda cpu half float double bfloat16 requires_grad_ type apply compile".split())
 
 
 def call_instance(
@@ -161,7 +160,7 @@ def call_instance_method(
     if thing.kind in _MODULES:
         if name == "register_forward_hook" and arguments:
             return [(state, forward_hooks.register_hook(ref, arguments[0], state))]
-        if name in ("requires_grad_", "train", "eval") or name in _SELF:
+        if name in MODULES_GIVE_THEMSELVES:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
                 for parameter in layer_calls.parameters_of(ref, state) or ():

@@ -6,7 +6,7 @@ from guardfix.torch_ops import Op
 
 from .paths import Interpreter, Place
 from .state import State
-from .values import CERTAIN, Grad, Recorded, Ref, Tensor
+from .values import CERTAIN, Grad, Opaque, Recorded, Ref, Tensor
 
 
 def note_recorded(machine: Interpreter, what: str, state: State, place: Place) -> None:
@@ -18,13 +18,15 @@ def note_recorded(machine: Interpreter, what: str, state: State, place: Place) -
 def note_op(machine: Interpreter, name: str, row: Op, sources: Grad, state: State, place: Place) -> None:
     """An op computes; it counts if a parameter, or a tensor that is known to require grad, is among its operands.
 
-    In C++, where what threads are given is typed, a tensor of which nothing else is known counts as well.
+    In C++, where what threads are given is typed, what is declared or used as a tensor counts as well.
     """
     if machine.recorded is None or not sources:
         return
-    known = any(source == CERTAIN or isinstance(state.heap.get(source), Tensor) for source in sources)
-    computes = row.results[:1] == ("new",) and name not in _GATHERS
-    if known or (place.file.language != "python" and (computes or row.writes)):
+    things = [state.heap.get(source) for source in sources]
+    known = CERTAIN in sources or any(isinstance(thing, Tensor) for thing in things)
+    typed = place.file.language != "python" and any(isinstance(thing, Opaque) and thing.tensor for thing in things)
+    computes = bool(row.writes) or (row.results[:1] == ("new",) and name not in _GATHERS)
+    if known or (typed and computes):
         note_recorded(machine, f"`{name}`", state, place)
 
 

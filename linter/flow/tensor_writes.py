@@ -63,21 +63,29 @@ def write_tensor(
     if tensor.inference is True and state.modes.inference is False and not state.modes.below_view:
         if not tensor.shown or tensor.counted:
             return True
-        shown = called(ref, state)
-        subject = f"`{shown}`" if shown else "it"
-        machine.report(
-            EventKind.INFERENCE_WRITTEN,
-            state,
-            place,
-            variable=shown,
-            what=f"`{name}` changes it in place",
-            steps=(*tensor.made, place.step(f"`{name}` changes {subject} in place, outside the mode")),
-            guard=tensor.guard,
-            cached=tensor.cached,
-            presumed=tensor.presumed,
-        )
+        tell_inference_written(machine, ref, tensor, state, place, name)
         return cured(ref, state)
     return True
+
+
+def tell_inference_written(
+    machine: Interpreter, ref: Ref, tensor: Tensor, state: State, place: Place, name: str, doubt: str = ""
+) -> None:
+    """An inference tensor is written outside the mode."""
+    shown = called(ref, state)
+    subject = f"`{shown}`" if shown else "it"
+    machine.report(
+        EventKind.INFERENCE_WRITTEN,
+        state,
+        place,
+        variable=shown,
+        what=f"`{name}` changes it in place",
+        steps=(*tensor.made, place.step(f"`{name}` changes {subject} in place, outside the mode")),
+        guard=tensor.guard,
+        cached=tensor.cached,
+        presumed=tensor.presumed,
+        doubt=doubt,
+    )
 
 
 def cured(ref: Ref, state: State) -> bool:

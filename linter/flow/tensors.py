@@ -17,8 +17,6 @@ from . import (
     torch_calls,
     unnoticed,
 )
-from .events import EventKind
-from .guards_entered import opened_by
 from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
@@ -97,6 +95,7 @@ _HOLDS_TENSORS = frozenset({"toTuple", "toTupleRef", "toTensorVector", "toTensor
 _TENSOR_METHODS = frozenset(
     "backward requires_grad_ is_inference set_ set_data tolist item numpy detach detach_".split()
 )
+"""Methods that the machine runs by code of its own."""
 
 
 def call_opaque_method(
@@ -242,15 +241,8 @@ def tensor_element(
 def step_taken(machine: Interpreter, shown: str, state: State, place: Place) -> None:
     """An optimizer's step: what it creates in inference mode are inference tensors."""
     if state.modes.inference:
-        machine.report(
-            EventKind.BACKWARD_IN_INFERENCE,
-            state,
-            place,
-            variable=shown,
-            what="the state that it makes are inference tensors",
-            steps=(place.step(f"`{shown}.step` runs in inference mode"),),
-            guard=opened_by(state, "inference"),
-        )
+        what = "the state that it makes are inference tensors"
+        differentiation.ran_in_inference(machine, shown, what, f"{shown}.step", state, place)
 
 
 def step_writes(machine: Interpreter, parameters: Value, state: State, place: Place) -> None:
@@ -259,15 +251,5 @@ def step_writes(machine: Interpreter, parameters: Value, state: State, place: Pl
         tensor = state.tensor(ref)
         if tensor is None or tensor.inference is not True or state.modes.inference is not False or tensor.counted:
             continue
-        shown = making.called(ref, state)
-        machine.report(
-            EventKind.INFERENCE_WRITTEN,
-            state,
-            place,
-            variable=shown,
-            what="`step` changes it in place",
-            steps=(*tensor.made, place.step(f"`step` changes {f'`{shown}`' if shown else 'it'}, outside the mode")),
-            guard=tensor.guard,
-            presumed=tensor.presumed,
-            doubt="only what has a gradient is changed",
-        )
+        doubt = "only what has a gradient is changed"
+        tensor_writes.tell_inference_written(machine, ref, tensor, state, place, "step", doubt)

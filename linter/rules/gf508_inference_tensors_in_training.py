@@ -89,6 +89,7 @@ _EVALUATES = lazy_regex(
 _NUMBERS = frozenset(
     "item tolist numpy clone deepcopy size dim numel shape dtype device ndim nelement detach_clone".split()
 )
+"""What is read of a tensor so that no inference tensor is left: numbers, other libraries' arrays, and copies."""
 _TELLS = lazy_regex(
     r"(?i)(?:^|_)(?:log|logger|logging|print|metrics?|write|record|report|debug|info|warn(?:ing)?|track)(?:_|$)|assert|^len$"
 )
@@ -203,11 +204,6 @@ def _first_use(names: set[str], behind: Iterable[AnyStatement]) -> tuple[str, An
         if isinstance(statement, Assign):
             names -= {simple_name(target) for target in statement.targets}
     return None
-
-
-def _is_part(target: Expression) -> bool:
-    """Whether a target is an element or a member of what it names."""
-    return not isinstance(target, (NamePath, Bracketed))
 
 
 def _words_computed_with(expression: Expression) -> set[str]:

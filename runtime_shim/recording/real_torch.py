@@ -229,7 +229,9 @@ def recording(writer: Writer, source: str, table: GuardTable | None = None) -> I
                     result = function(*args, **(kwargs or {}))
             except Exception as error:
                 kind = type(error).__name__
-                writer.write("raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=guards)
+                writer.write(
+                    "raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=guards
+                )
                 raise
             with torch._C.DisableTorchFunction():
                 shown_results = _results(torch, result)
