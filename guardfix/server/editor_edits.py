@@ -6,14 +6,13 @@ import difflib
 from collections.abc import Iterable
 
 from lsprotocol.types import OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, TextEdit, WorkspaceEdit
-from pygls.uris import from_fs_path
 
 from guardfix.codemods.fix import Edit
 from guardfix.linter.facts import Span
 
 from .document_checks import CheckedText
 from .editor_positions import EditorLines
-from .open_documents import OpenDocument
+from .open_documents import OpenDocument, uri_of
 
 
 def edited(checked: CheckedText, path: str, edits: Iterable[Edit]) -> WorkspaceEdit:
@@ -22,7 +21,7 @@ def edited(checked: CheckedText, path: str, edits: Iterable[Edit]) -> WorkspaceE
     made = [TextEdit(lines.range(edit.span), edit.content) for edit in sorted(set(edits))]
     if path == document.path:
         return document_edit(document, made)
-    return _text_edit(from_fs_path(path) or "", None, made)
+    return _text_edit(uri_of(path), None, made)
 
 
 def document_edit(document: OpenDocument, edits: list[TextEdit]) -> WorkspaceEdit:

@@ -9,7 +9,7 @@ from ..facts.statement_walk import words_in
 from ..named_tuples import NamedTuple
 from .machine import STEP_BUDGET, Machine
 from .program import File, ProjectCode
-from .running import functions_of, names_of, reaching_guards, run_function_of
+from .running import functions_of, names_of, run_function_of, run_reached
 
 _PATIENCE = 40
 """As much work as so many roots of a check may take: one program is run, and a person waits for the answer."""
@@ -41,17 +41,7 @@ class PatientMachine(Machine):
 def run_from_frames(machine: PatientMachine, frames: Collection[FramePlace]) -> None:
     """Run what the frames were in, the outermost first, then all that guards can reach; its events say what happens."""
     done = _run_frames(machine, frames)
-    reach = reaching_guards(machine.program, every=True)
-    for file in machine.program.files:
-        if file.module is not None and id(file.module) not in done:
-            machine.run_module(file)
-        for owner, body in functions_of(file):
-            if id(body) in reach and id(body) not in done:
-                run_function_of(machine, file, owner, body)
-    for file in machine.program.files:
-        for owner, body in functions_of(file):
-            if owner is not None and id(owner) in machine.fills:
-                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
+    run_reached(machine, every=True, done=done)
 
 
 def _run_frames(machine: PatientMachine, frames: Collection[FramePlace]) -> set[int]:

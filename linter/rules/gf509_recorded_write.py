@@ -65,7 +65,9 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
-    needles=(b".weight[", b".bias[", b"requires_grad=True", MAKES_LEAF),
+    needles_in={"python": (b".weight[", b".bias[", b"requires_grad=True"), "cpp": (MAKES_LEAF,)},
+    shape=rb"\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
+    rb"|\A(?s:(?=.*requires_grad=True).*?(?:\w_\(|[-+*/]=))",
 )
 
 

@@ -113,40 +113,6 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return found
 
 
-@composite("vander", method=False)
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector's elements, one power a column. Source: vander in ATen/native/TensorFactories.cpp."""
-    if x.dim() != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    count = x.size(0) if N is None else N
-    if count < 0:
-        raise RuntimeError("N must be non-negative.")
-    kept = x.is_floating_point() or x.is_complex()  # whole numbers become long, as cumprod makes them
-    found: Tensor = x.new_empty((x.size(0), count), dtype=x.dtype if kept else dtypes.int64)
-    if count > 0:
-        found.select(1, 0).fill_(1)
-    if count > 1:
-        found.narrow(1, 1, count - 1).copy_(x.unsqueeze(1))
-        found.narrow(1, 1, count - 1).copy_(found.narrow(1, 1, count - 1).cumprod(1))
-    return found if increasing else found.flip(1)
-
-
-@composite("linalg_vander", method=False)
-def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """The same of batches, lower powers first."""
-    if x.dtype in (dtypes.bool_, dtypes.float16, dtypes.bfloat16):
-        raise RuntimeError(
-            f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.scalar_name}"
-        )
-    rows = x.unsqueeze(-1) if x.dim() == 0 else x
-    count = rows.size(-1) if N is None else N
-    if count <= 1:
-        raise RuntimeError("N must be greater than 1.")
-    powers = rows.unsqueeze(-1).expand(*rows.shape, count - 1).cumprod(-1)
-    found: Tensor = FUNCTIONS["cat"]([powers.new_ones((*rows.shape, 1)), powers], -1)
-    return found
-
-
 @composite("msort", out=RESIZED)
 def msort(self: Tensor) -> Tensor:
     return self.sort(0)[0]

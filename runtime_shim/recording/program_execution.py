@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..cpp.cpp_compilation import cache_folder
+from ..cpp.compile_cache import cache_folder
 from .containment import PROCESSES
 from .run_specification import Specification
 from .trace_events import Writer

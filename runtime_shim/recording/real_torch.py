@@ -18,15 +18,12 @@ from typing import Any, NoReturn
 
 from ..cpp import ProgramError
 from ..cpp.build_folder import workplace
-from ..cpp.cpp_compilation import (
-    cache_folder,
-    digest,
-    included_umbrella,
-    precompiled,
-)
+from ..cpp.compile_cache import cache_folder, digest
+from ..cpp.cpp_compilation import included_umbrella, precompiled
 from ..cpp.linked_program import ObjectMaker, SourceUnit, compile_objects, link_objects, linked_digest
+from ..cpp.own_headers import INCLUDE
 from ..cpp.program_errors import CompileError, PyTorchMissing
-from ..cpp.toolchain import INCLUDE, find_toolchain
+from ..cpp.toolchain import find_toolchain
 from . import guard_table, made_up_files, trace_events
 from .guard_table import GuardTable
 from .program_execution import as_script, contained, execute, failed, limit, seed_generators
