@@ -12,7 +12,7 @@ from guardfix.linter.facts import Span
 
 from .document_checks import CheckedText
 from .editor_positions import EditorLines
-from .open_documents import OpenDocument, uri_of
+from .open_documents import OpenDocument, path_uri
 
 
 def edited(checked: CheckedText, path: str, edits: Iterable[Edit]) -> WorkspaceEdit:
@@ -21,7 +21,7 @@ def edited(checked: CheckedText, path: str, edits: Iterable[Edit]) -> WorkspaceE
     made = [TextEdit(lines.range(edit.span), edit.content) for edit in sorted(set(edits))]
     if path == document.path:
         return document_edit(document, made)
-    return _text_edit(uri_of(path), None, made)
+    return _text_edit(path_uri(path), None, made)
 
 
 def document_edit(document: OpenDocument, edits: list[TextEdit]) -> WorkspaceEdit:

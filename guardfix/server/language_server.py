@@ -30,12 +30,13 @@ from guardfix.linter.files.workspace import Workspace
 from guardfix.package_version import VERSION
 
 from .document_checks import CheckedText, DocumentChecks, lines_in
+from .editor_abilities import as_understood, resolves_edits
 from .editor_connection import StrictProtocol
 from .error_reasons import SHOW_WHY, why_text
 from .finding_actions import FIX_ALL, OPEN_RULE, actions_in, resolved
 from .finding_diagnostics import diagnostic_of
 from .guard_hover import context_hints
-from .open_documents import OpenDocument, OpenDocuments, path_of, uri_of, utf8
+from .open_documents import OpenDocument, OpenDocuments, path_uri, uri_path, utf8
 from .program_verification import VERIFY, ask_and_verify, lenses
 from .server_settings import ServerSettings
 from .tensor_hover import hover_at, mode_hints
@@ -111,7 +112,7 @@ class GuardfixServer(LanguageServer):
     # Open texts.
 
     def opened(self, item: lsp.TextDocumentItem) -> None:
-        path = path_of(item.uri)
+        path = uri_path(item.uri)
         if path is None:
             return
         encoding = self.encoding
@@ -147,7 +148,7 @@ class GuardfixServer(LanguageServer):
         except _CANNOT_CHECK:
             return
         if self.documents.get(uri) is None:
-            self._publish(uri, found.get(uri_of(path), []), None)
+            self._publish(uri, found.get(path_uri(path), []), None)
 
     # Checks.
 
@@ -174,7 +175,7 @@ class GuardfixServer(LanguageServer):
             self._cannot_check(uri, error)
         except Exception as error:
             _log.exception("the check of %s failed", uri)
-            self._say(lsp.MessageType.Error, f"{path_of(uri)} could not be checked: {_named(error)}")
+            self._say(lsp.MessageType.Error, f"{uri_path(uri)} could not be checked: {_named(error)}")
 
     def _is_current(self, document: OpenDocument) -> bool:
         return self.documents.get(document.uri) is document
@@ -268,8 +269,8 @@ class GuardfixServer(LanguageServer):
 
     async def check_workspace(self) -> None:
         """Check all files of the workspace's folders, and show how far it is."""
-        folders = [path for uri in self.workspace.folders if (path := path_of(uri)) is not None]
-        root = path_of(self.workspace.root_uri or "")
+        folders = [path for uri in self.workspace.folders if (path := uri_path(uri)) is not None]
+        root = uri_path(self.workspace.root_uri or "")
         if not folders and root is not None:
             folders = [root]
         if not folders:
@@ -299,12 +300,12 @@ class GuardfixServer(LanguageServer):
                 self.work_done_progress.end(token, lsp.WorkDoneProgressEnd(message=end))
         open_now = {document.path for document in self.documents}
         for uri in self._in_workspace - found.keys():
-            if path_of(uri) not in open_now:
+            if uri_path(uri) not in open_now:
                 self._publish(uri, [], None)
         self._in_workspace = set(found)
         self._checked_folders = folders
         for uri, items in found.items():
-            if path_of(uri) not in open_now:
+            if uri_path(uri) not in open_now:
                 self._publish(uri, items, None)
 
     def _found_in(
@@ -315,7 +316,7 @@ class GuardfixServer(LanguageServer):
         found: dict[str, list[lsp.Diagnostic]] = {}
         for finding in report.findings:
             item = diagnostic_of(finding, lambda path: lines_in(report, path, self.encoding))
-            found.setdefault(uri_of(finding.path), []).append(item)
+            found.setdefault(path_uri(finding.path), []).append(item)
         return found
 
     async def _progress_begun(self, title: str) -> str | None:
@@ -373,27 +374,6 @@ class GuardfixServer(LanguageServer):
         """Errors outside of requests; those of requests are answers."""
         if source is not FeatureRequestError:
             self._say(lsp.MessageType.Error, _named(error))
-
-    def takes_document_changes(self) -> bool:
-        """Whether edits may say which version they are of."""
-        workspace = self.client_capabilities.workspace
-        edit = workspace.workspace_edit if workspace is not None else None
-        return edit is not None and bool(edit.document_changes)
-
-    def resolves_edits(self) -> bool:
-        """Whether the editor asks for the edit of an action when it is chosen."""
-        document = self.client_capabilities.text_document
-        action = document.code_action if document is not None else None
-        support = action.resolve_support if action is not None else None
-        return action is not None and bool(action.data_support) and support is not None and "edit" in support.properties
-
-    def as_understood(self, action: lsp.CodeAction) -> lsp.CodeAction:
-        """The action with its edit in the form that the editor takes."""
-        if action.edit is not None and action.edit.document_changes and not self.takes_document_changes():
-            changes = [one for one in action.edit.document_changes if isinstance(one, lsp.TextDocumentEdit)]
-            texts = {one.text_document.uri: [e for e in one.edits if isinstance(e, lsp.TextEdit)] for one in changes}
-            action.edit = lsp.WorkspaceEdit(changes=texts)
-        return action
 
     async def answered(self, uri: str, function: Callable[[CheckedText], Answer]) -> Answer | None:
         """What a function says of a text as it is now; None when that isn't open, or changes meanwhile."""
@@ -459,7 +439,7 @@ def new_server() -> GuardfixServer:
         lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
     )
     async def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
-        lazily = server.resolves_edits()
+        lazily = resolves_edits(server.client_capabilities)
 
         def made(checked: CheckedText) -> list[lsp.CodeAction]:
             found = actions_in(checked, params.range, params.context.only, params.context.diagnostics)
@@ -467,14 +447,14 @@ def new_server() -> GuardfixServer:
 
         found = await server.answered(params.text_document.uri, made)
         shown = [one for one in found or () if lazily or one.edit is not None or one.command is not None]
-        return [server.as_understood(one) for one in shown]
+        return [as_understood(one, server.client_capabilities) for one in shown]
 
     @server.feature(lsp.CODE_ACTION_RESOLVE)
     async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
         if not isinstance(action.data, dict):
             return action
         done = await server.answered(str(action.data.get("uri")), lambda checked: resolved(action, checked))
-        return server.as_understood(done or action)
+        return as_understood(done or action, server.client_capabilities)
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
