@@ -6,13 +6,14 @@ import difflib
 from collections.abc import Iterable
 
 from lsprotocol.types import OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, TextEdit, WorkspaceEdit
+from pygls.uris import from_fs_path
 
 from guardfix.codemods.fix import Edit
 from guardfix.linter.facts import Span
 
 from .document_checks import CheckedText
 from .editor_positions import EditorLines
-from .open_documents import OpenDocument, path_uri
+from .open_documents import OpenDocument
 
 
 def edited(checked: CheckedText, path: str, edits: Iterable[Edit]) -> WorkspaceEdit:
@@ -21,7 +22,7 @@ def edited(checked: CheckedText, path: str, edits: Iterable[Edit]) -> WorkspaceE
     made = [TextEdit(lines.range(edit.span), edit.content) for edit in sorted(set(edits))]
     if path == document.path:
         return document_edit(document, made)
-    return _text_edit(path_uri(path), None, made)
+    return _text_edit(from_fs_path(path) or "", None, made)
 
 
 def document_edit(document: OpenDocument, edits: list[TextEdit]) -> WorkspaceEdit:

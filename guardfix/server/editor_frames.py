@@ -50,7 +50,7 @@ def next_frame(stream: BinaryIO) -> tuple[bytes, bytes] | None:
     return (headers.get(b"content-type", b""), content) if len(content) == int(length) else None
 
 
-def message_of(kind: bytes, content: bytes) -> dict[str, Any]:
+def frame_message(kind: bytes, content: bytes) -> dict[str, Any]:
     """The message of a frame. Raises `BadMessage`."""
     if not _UTF8.fullmatch(kind):
         raise BadMessage(ErrorCodes.ParseError, "messages are read as UTF-8")

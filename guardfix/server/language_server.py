@@ -30,16 +30,10 @@ from guardfix.linter.files.workspace import Workspace
 from guardfix.package_version import VERSION
 
 from .document_checks import CheckedText, DocumentChecks, lines_in
-from .editor_abilities import as_understood, resolves_edits
 from .editor_connection import StrictProtocol
-from .error_reasons import SHOW_WHY, why_text
-from .finding_actions import FIX_ALL, OPEN_RULE, actions_in, resolved
 from .finding_diagnostics import diagnostic_of
-from .guard_hover import context_hints
-from .open_documents import OpenDocument, OpenDocuments, path_uri, uri_path, utf8
-from .program_verification import VERIFY, ask_and_verify, lenses
+from .open_documents import OpenDocument, OpenDocuments, document_path, document_uri, utf8
 from .server_settings import ServerSettings
-from .tensor_hover import hover_at, mode_hints
 
 CHECK_WORKSPACE = "guardfix.checkWorkspace"
 _SUFFIXES = sorted({**LANGUAGES, **ON_REQUEST})
@@ -112,7 +106,7 @@ class GuardfixServer(LanguageServer):
     # Open texts.
 
     def opened(self, item: lsp.TextDocumentItem) -> None:
-        path = uri_path(item.uri)
+        path = document_path(item.uri)
         if path is None:
             return
         encoding = self.encoding
@@ -148,7 +142,7 @@ class GuardfixServer(LanguageServer):
         except _CANNOT_CHECK:
             return
         if self.documents.get(uri) is None:
-            self._publish(uri, found.get(path_uri(path), []), None)
+            self._publish(uri, found.get(document_uri(path), []), None)
 
     # Checks.
 
@@ -175,7 +169,7 @@ class GuardfixServer(LanguageServer):
             self._cannot_check(uri, error)
         except Exception as error:
             _log.exception("the check of %s failed", uri)
-            self._say(lsp.MessageType.Error, f"{uri_path(uri)} could not be checked: {_named(error)}")
+            self._say(lsp.MessageType.Error, f"{document_path(uri)} could not be checked: {_named(error)}")
 
     def _is_current(self, document: OpenDocument) -> bool:
         return self.documents.get(document.uri) is document
@@ -269,8 +263,8 @@ class GuardfixServer(LanguageServer):
 
     async def check_workspace(self) -> None:
         """Check all files of the workspace's folders, and show how far it is."""
-        folders = [path for uri in self.workspace.folders if (path := uri_path(uri)) is not None]
-        root = uri_path(self.workspace.root_uri or "")
+        folders = [path for uri in self.workspace.folders if (path := document_path(uri)) is not None]
+        root = document_path(self.workspace.root_uri or "")
         if not folders and root is not None:
             folders = [root]
         if not folders:
@@ -300,12 +294,12 @@ class GuardfixServer(LanguageServer):
                 self.work_done_progress.end(token, lsp.WorkDoneProgressEnd(message=end))
         open_now = {document.path for document in self.documents}
         for uri in self._in_workspace - found.keys():
-            if uri_path(uri) not in open_now:
+            if document_path(uri) not in open_now:
                 self._publish(uri, [], None)
         self._in_workspace = set(found)
         self._checked_folders = folders
         for uri, items in found.items():
-            if uri_path(uri) not in open_now:
+            if document_path(uri) not in open_now:
                 self._publish(uri, items, None)
 
     def _found_in(
@@ -316,7 +310,7 @@ class GuardfixServer(LanguageServer):
         found: dict[str, list[lsp.Diagnostic]] = {}
         for finding in report.findings:
             item = diagnostic_of(finding, lambda path: lines_in(report, path, self.encoding))
-            found.setdefault(path_uri(finding.path), []).append(item)
+            found.setdefault(document_uri(finding.path), []).append(item)
         return found
 
     async def _progress_begun(self, title: str) -> str | None:
@@ -375,6 +369,27 @@ class GuardfixServer(LanguageServer):
         if source is not FeatureRequestError:
             self._say(lsp.MessageType.Error, _named(error))
 
+    def takes_document_changes(self) -> bool:
+        """Whether edits may say which version they are of."""
+        workspace = self.client_capabilities.workspace
+        edit = workspace.workspace_edit if workspace is not None else None
+        return edit is not None and bool(edit.document_changes)
+
+    def resolves_edits(self) -> bool:
+        """Whether the editor asks for the edit of an action when it is chosen."""
+        document = self.client_capabilities.text_document
+        action = document.code_action if document is not None else None
+        support = action.resolve_support if action is not None else None
+        return action is not None and bool(action.data_support) and support is not None and "edit" in support.properties
+
+    def as_understood(self, action: lsp.CodeAction) -> lsp.CodeAction:
+        """The action with its edit in the form that the editor takes."""
+        if action.edit is not None and action.edit.document_changes and not self.takes_document_changes():
+            changes = [one for one in action.edit.document_changes if isinstance(one, lsp.TextDocumentEdit)]
+            texts = {one.text_document.uri: [e for e in one.edits if isinstance(e, lsp.TextEdit)] for one in changes}
+            action.edit = lsp.WorkspaceEdit(changes=texts)
+        return action
+
     async def answered(self, uri: str, function: Callable[[CheckedText], Answer]) -> Answer | None:
         """What a function says of a text as it is now; None when that isn't open, or changes meanwhile."""
         try:
@@ -391,109 +406,3 @@ class GuardfixServer(LanguageServer):
 
 def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def new_server() -> GuardfixServer:
-    """A server that is ready to be started."""
-    server = GuardfixServer()
-
-    @server.feature(lsp.INITIALIZE)
-    def initialize(params: lsp.InitializeParams) -> None:
-        server.begin_with(params.initialization_options)
-        if params.process_id is not None:
-            server.start(server.protocol.end_with(params.process_id))
-
-    @server.feature(lsp.INITIALIZED)
-    async def initialized(params: lsp.InitializedParams) -> None:
-        server.warm_up()
-        await server.watch_files()
-        if server.settings.workspace:
-            server.start(server.check_workspace())
-        await server.ask_for_settings()
-
-    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
-        server.read_anew()
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def did_change_configuration(params: lsp.DidChangeConfigurationParams) -> None:
-        if params.settings:
-            server.configure(params.settings)
-        else:
-            await server.ask_for_settings()
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def did_change_watched_files(params: lsp.DidChangeWatchedFilesParams) -> None:
-        server.read_anew()
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def did_change_workspace_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
-        server.read_anew()
-
-    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        return await server.answered(params.text_document.uri, lambda checked: hover_at(checked, params.position))
-
-    @server.feature(
-        lsp.TEXT_DOCUMENT_CODE_ACTION,
-        lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
-    )
-    async def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
-        lazily = resolves_edits(server.client_capabilities)
-
-        def made(checked: CheckedText) -> list[lsp.CodeAction]:
-            found = actions_in(checked, params.range, params.context.only, params.context.diagnostics)
-            return found if lazily else [one if one.data is None else resolved(one, checked) for one in found]
-
-        found = await server.answered(params.text_document.uri, made)
-        shown = [one for one in found or () if lazily or one.edit is not None or one.command is not None]
-        return [as_understood(one, server.client_capabilities) for one in shown]
-
-    @server.feature(lsp.CODE_ACTION_RESOLVE)
-    async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
-        if not isinstance(action.data, dict):
-            return action
-        done = await server.answered(str(action.data.get("uri")), lambda checked: resolved(action, checked))
-        return as_understood(done or action, server.client_capabilities)
-
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
-    async def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
-        return await server.answered(params.text_document.uri, lenses) if server.settings.codeLens else []
-
-    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
-    async def inlay_hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint] | None:
-        made = [context_hints] * server.settings.inlayHints + [mode_hints] * server.settings.modeHints
-        rows = range(params.range.start.line, params.range.end.line + 1)
-
-        def hints(checked: CheckedText) -> list[lsp.InlayHint]:
-            return [hint for make in made for hint in make(checked) if hint.position.line in rows]
-
-        return await server.answered(params.text_document.uri, hints) if made else []
-
-    @server.command(OPEN_RULE)
-    async def open_rule(url: str) -> None:
-        window = server.client_capabilities.window
-        if window is not None and window.show_document is not None and window.show_document.support:
-            await server.window_show_document_async(lsp.ShowDocumentParams(url, external=True))
-        else:
-            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, url))
-
-    @server.command(SHOW_WHY)
-    async def show_why(uri: str, key: str, row: int) -> None:
-        text = await server.answered(uri, lambda checked: why_text(key, row, checked))
-        if text is not None:
-            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
-
-    @server.command(CHECK_WORKSPACE)
-    async def check_workspace() -> None:
-        await server.check_workspace()
-
-    @server.command(VERIFY)
-    async def verify(uri: str) -> None:
-        await ask_and_verify(server, uri, server.documents.get(uri))
-
-    @server.feature(lsp.SHUTDOWN)
-    def shutdown(params: None) -> None:
-        server.shut_down()
-
-    return server
