@@ -78,7 +78,7 @@ def run_python(
         print(stop.code, file=sys.stderr)
         return 1
     except Exception as error:
-        from .program_traceback import print_traceback
+        from .program_errors import print_traceback
 
         sys.stdout.flush()
         shown = print_traceback(error, str(source), all_frames=all_frames)
