@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
 
@@ -27,6 +26,7 @@ from .files.workspace import Workspace
 from .frontends.extraction import Job
 from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .named_tuples import NamedTuple
+from .parser_versions import installed_parsers
 
 _Found = TypeVar("_Found", Facts, Sketch)
 
@@ -36,7 +36,6 @@ WORTH_ASKING = 32 << 10
 """Bytes of files. Fewer are read anew in less time than it takes to open the store and to prepare for its entries."""
 _CODE = ("facts", "files", "frontends")
 """The folders of the code that reads files; `guards.py` belongs to it as well."""
-_PARSERS = ("tree_sitter", "tree_sitter_cpp", "tree_sitter_cuda")
 
 
 class CachedKind(Struct, Generic[_Found], frozen=True):
@@ -175,19 +174,6 @@ def _reading_code() -> bytes:
         hasher.update(os.path.relpath(path, top).encode() + b"\0")
         with open(path, "rb") as file:
             hasher.update(file.read())
-    for name in _versions():
-        hasher.update(name.encode() + b"\0")
+    for module, version in installed_parsers().items():
+        hasher.update(f"{module} {version}\0".encode())
     return hasher.digest()
-
-
-def _versions() -> Sequence[str]:
-    """The versions of the parsers, by the names of what pip leaves beside them: `importlib.metadata` takes 20 ms."""
-    found: set[str] = set()
-    for module in _PARSERS:
-        spec: Any = find_spec(module)
-        if spec is not None and spec.origin:
-            folder = os.path.dirname(spec.origin)
-            status = os.stat(spec.origin)
-            beside = [name for name in os.listdir(os.path.dirname(folder)) if name.startswith(f"{module}-")]
-            found.update(beside or [f"{spec.origin} {status.st_size} {status.st_mtime_ns}"])
-    return sorted(found)

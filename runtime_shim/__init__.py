@@ -148,6 +148,7 @@ _ELSEWHERE = {
     "UntypedStorage": "core.storage",
     "finfo": "core.number_limits",
     "iinfo": "core.number_limits",
+    "vmap": "func",
     "autocast": "amp",
     "GradScaler": "amp",
     "is_autocast_enabled": "amp",

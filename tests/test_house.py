@@ -93,6 +93,7 @@ STANDS_FOR_PYTORCH = (
     "cuda.py",
     "distributed.py",
     "extension/inline_modules.py",
+    "func.py",
     "jit/archive_loader.py",
     "jit/script_errors.py",
     "library/__init__.py",

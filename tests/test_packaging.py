@@ -93,6 +93,23 @@ def wheel_without_links(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _wheel_of(source)
 
 
+@pytest.mark.thorough
+def test_a_source_distribution_is_the_same_wherever_it_is_built(tmp_path: Path) -> None:
+    """For other times and rights of the files as well."""
+    built = []
+    for mask in (0o022, 0o077):
+        source = tmp_path / f"{mask}" / "source"
+        shutil.copytree(ROOT, source, ignore=_what_is_not_source, symlinks=True)
+        os.utime(source / "README.md", (mask, mask))
+        (source / "README.md").chmod(0o666 & ~mask)
+        build = "from setuptools.build_meta import build_sdist; print(build_sdist('..'))"
+        env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+        subprocess.run([sys.executable, "-c", build], cwd=source, env=env, check=True, capture_output=True, umask=mask)
+        (archive,) = source.parent.glob("*.tar.gz")
+        built.append(archive.read_bytes())
+    assert built[0] == built[1]
+
+
 @pytest.fixture(scope="module")
 def installed(wheel_without_links: Path) -> Path:
     """A fresh environment with the wheel in it; the dependencies are the ones of this environment."""

@@ -7,6 +7,7 @@ import re
 from guardfix.linter import guards
 from guardfix.linter.facts import Form, Span
 
+from ..edits.statements import line_end
 from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
@@ -34,6 +35,8 @@ def switch_by_the_condition(site: Site) -> Fix | None:
         behind = _COMMENT.findall(inside)
         if re.sub(rb"\s", b"", _COMMENT.sub(b"", inside)) != b"{}" or len(behind) > 1:
             return None
+        if behind and (behind[0].rstrip().endswith(b"\\") or text[block.end : line_end(text, block.end)].strip()):
+            return None  # the comment would take in what follows it on its new line
         comment = f"  {behind[0].decode('utf-8', 'replace').rstrip()}" if behind else ""
     found = _IF.search(text, max(0, block.start - _LONGEST), block.start)
     if found is None or text[: found.start()].rstrip().endswith(b"else"):

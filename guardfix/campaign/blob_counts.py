@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from guardfix.closed_git import ClosedRepository
 from guardfix.linter.files.sources import BinaryFile, Unreadable, decode
+from guardfix.linter.files.user_cache import for_us_alone, made_folder
 from guardfix.linter.frontends.frontend import frontend_named
 from guardfix.linter.guards import CPP, gradient_guards
 from guardfix.package_version import VERSION
@@ -29,12 +31,15 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS counts
 
 
 class BlobCache:
-    """Counts of blobs, kept in a file."""
+    """Counts of blobs, kept in a file, or for this run alone."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         """Raises OSError or `sqlite3.Error` where the file can't be used."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(path, timeout=60)
+        if path is not None:
+            made_folder(str(path.parent))
+            os.close(for_us_alone(str(path), os.O_RDWR | os.O_CREAT))
+            os.chmod(path, 0o600)
+        self._connection = sqlite3.connect(path or ":memory:", timeout=60)
         self._connection.execute(_SCHEMA)
 
     def known(self, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Counts]:

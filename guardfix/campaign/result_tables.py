@@ -137,6 +137,7 @@ def _restrict(connection: DuckDBPyConnection) -> None:
         connection.execute(f"CREATE TABLE restricted_{table} AS SELECT * FROM {table}")
         connection.execute(f"DROP VIEW {table}")
         connection.execute(f"ALTER TABLE restricted_{table} RENAME TO {table}")
+    connection.execute("SET temp_directory = ''")  # what takes more memory than there is would go to the current folder
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 

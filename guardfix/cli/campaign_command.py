@@ -20,6 +20,7 @@ from ..wording import count_of
 from .chosen_fixes import choice_from
 from .command_failure import Failure
 from .options import Megabytes, Seconds, choosing
+from .program_running import about_shared_cache
 from .progress_line import shown_progress
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def run_command(**arguments: Any) -> None:
 
     Exit status: 0 if all repositories were processed, 1 if some couldn't be, 2 if the run failed.
     """
+    if shared := about_shared_cache():
+        raise Failure(shared)
     settings = _settings(arguments)
     limits = TaskLimits(arguments["timeout"], arguments["memory"])
     store = ResultStore(arguments["folder"])
@@ -233,7 +236,7 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     """
     import sqlite3
 
-    from guardfix.linter.files.user_cache import user_cache_folder
+    from guardfix.linter.files.user_cache import own_folder, user_cache_folder
 
     from ..campaign.blob_counts import BlobCache
     from ..campaign.guard_history import guard_history
@@ -241,8 +244,11 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     from ..closed_git import NoRepository
 
     counted = Path(user_cache_folder(), "history.sqlite")
+    is_ours = bool(own_folder(""))
+    if not is_ours:
+        echo(f"note: {user_cache_folder()}: others can write to this cache, so it isn't used", err=True)
     try:
-        cache = BlobCache(counted)
+        cache = BlobCache(counted if is_ours else None)
         with shown_progress(quiet) as progress:
             history = guard_history(repository, revision, cache, progress)
         cache.close()

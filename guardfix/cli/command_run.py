@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from guardfix.linter.files.user_cache import facts_folder, user_cache_folder, writable_by_others
+from guardfix.linter.files.user_cache import own_folder, user_cache_folder
 from guardfix.linter.files.workspace import DISK, Workspace
 
 from ..configuration import (
@@ -129,10 +129,10 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
 
 def _own_cache() -> str:
     """Where facts are kept; empty, which is said, where others could have put them there."""
-    if writable_by_others(user_cache_folder()):
+    folder = own_folder("facts")
+    if not folder:
         write_note(f"note: {user_cache_folder()}: others can write to this cache, so it isn't used")
-        return ""
-    return facts_folder()
+    return folder
 
 
 def _configured(

@@ -198,11 +198,11 @@ def command(**arguments: Any) -> None:
     """
     from ..verify.program_runs import pass_variables
 
+    if shared := about_shared_cache():
+        raise Failure(shared)
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
     pass_variables(arguments["variables"])
-    if shared := about_shared_cache():
-        raise Failure(shared)
     if arguments["missing"]:
         from .verify_missing import list_missing
 

@@ -17,7 +17,7 @@ from guardfix.api import options_for
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
 from guardfix.linter.engine import Options, Report, check
 from guardfix.linter.facts import Facts
-from guardfix.linter.files.user_cache import facts_folder
+from guardfix.linter.files.user_cache import own_folder
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.frontends.frontend import frontend_of
 from guardfix.linter.known_project import KnownProject
@@ -165,7 +165,7 @@ class DocumentChecks:
         progress: Callable[[int, int], None] | None = None,
     ) -> FixableReport:
         """What is found below folders, or in the `paths` of them, each file by the configuration nearest to it."""
-        options = replace(folder_options(folders), cache_folder=facts_folder())
+        options = replace(folder_options(folders), cache_folder=own_folder("facts"))
         workspace = self.workspace(texts)
         return fixes_for(check(paths or folders, options, workspace=workspace, progress=progress))
 

@@ -9,35 +9,39 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from lsprotocol import types as lsp
 from pygls.exceptions import FeatureRequestError
+from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
-from pygls.uris import from_fs_path, to_fs_path
+from pygls.protocol import lsp_method
 
-from guardfix.api import BadConfiguration, BadPattern, NoSuchPath, Options, UnknownRule, check_text
+from guardfix.api import BadConfiguration, BadPattern, NoSuchPath, Options, UnknownRule, check
 from guardfix.linter.files.funnel_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.project_root import CONFIGURATION_FILES
+from guardfix.linter.files.workspace import Workspace
 from guardfix.package_version import VERSION
 
 from .document_checks import CheckedText, DocumentChecks, lines_in
+from .editor_connection import StrictProtocol
 from .finding_actions import FIX_ALL, OPEN_RULE, actions_in, resolved
 from .finding_diagnostics import diagnostic_of
 from .guard_hover import context_hints, hover_at
-from .open_documents import OpenDocument, OpenDocuments, utf8
+from .open_documents import OpenDocument, OpenDocuments, path_of, uri_of, utf8
 from .program_verification import VERIFY, ask_and_verify, lenses
 from .server_settings import ServerSettings
 
 CHECK_WORKSPACE = "guardfix.checkWorkspace"
 _SUFFIXES = sorted({**LANGUAGES, **ON_REQUEST})
 _WATCHED = (*CONFIGURATION_FILES, ".gitignore", f"*{{{','.join(_SUFFIXES)}}}")
-_SMALL = "void f() {\n  at::AutoNonVariableTypeMode guard;\n}\n"
+_SMALL = b"void f() {\n  at::AutoNonVariableTypeMode guard;\n}\n"
 _SETTLES = 0.3
 """Seconds without further news after which changed files are read anew: a checkout changes thousands."""
 _CANNOT_CHECK = (BadConfiguration, BadPattern, NoSuchPath, UnknownRule)
@@ -50,7 +54,7 @@ class _Stale(Exception):
     """The text has changed since it was asked about."""
 
 
-class _Protocol(LanguageServerProtocol):
+class _Protocol(StrictProtocol):
     """pygls ends lines at form feeds and other signs at which no editor does: the open texts are kept here instead."""
 
     _server: GuardfixServer
@@ -70,6 +74,8 @@ class _Protocol(LanguageServerProtocol):
 
 class GuardfixServer(LanguageServer):
     """One editor's server."""
+
+    protocol: _Protocol
 
     def __init__(self) -> None:
         super().__init__("guardfix", VERSION, protocol_cls=_Protocol)
@@ -94,11 +100,17 @@ class GuardfixServer(LanguageServer):
         """The unit of columns that was agreed on."""
         return self.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
 
+    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+        """Serve one editor until it ends."""
+        self.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+        with suppress(asyncio.CancelledError, BrokenPipeError, KeyboardInterrupt, SystemExit):
+            asyncio.run(self.protocol.serve(stdin or sys.stdin.buffer))
+
     # Open texts.
 
     def opened(self, item: lsp.TextDocumentItem) -> None:
-        path = to_fs_path(item.uri)
-        if path is None or not item.uri.startswith("file:"):
+        path = path_of(item.uri)
+        if path is None:
             return
         encoding = self.encoding
         self.documents.put(OpenDocument(item.uri, path, item.version, utf8(item.text), encoding))
@@ -133,7 +145,7 @@ class GuardfixServer(LanguageServer):
         except _CANNOT_CHECK:
             return
         if self.documents.get(uri) is None:
-            self._publish(uri, found.get(from_fs_path(path) or "", []), None)
+            self._publish(uri, found.get(uri_of(path), []), None)
 
     # Checks.
 
@@ -160,7 +172,7 @@ class GuardfixServer(LanguageServer):
             self._cannot_check(uri, error)
         except Exception as error:
             _log.exception("the check of %s failed", uri)
-            self._say(lsp.MessageType.Error, f"{to_fs_path(uri)} could not be checked: {_named(error)}")
+            self._say(lsp.MessageType.Error, f"{path_of(uri)} could not be checked: {_named(error)}")
 
     def _is_current(self, document: OpenDocument) -> bool:
         return self.documents.get(document.uri) is document
@@ -202,8 +214,12 @@ class GuardfixServer(LanguageServer):
         return checked
 
     def warm_up(self) -> None:
-        """Import what a check takes before the first text is opened: that takes longer than the check."""
-        self._reading.submit(check_text, _SMALL, "small.cpp", options=Options(), choice=None)
+        """Import what a check takes before the first text is opened: that takes longer than the check.
+
+        In memory: on the disk, the project around the folder in which the server was started would be read.
+        """
+        small = Workspace.in_memory({"small.cpp": _SMALL})
+        self._reading.submit(check, "small.cpp", options=Options(workers=1), workspace=small)
 
     async def _in_thread(self, function: Callable[[], Answer]) -> Answer:
         return await asyncio.get_running_loop().run_in_executor(self._reading, function)
@@ -250,9 +266,10 @@ class GuardfixServer(LanguageServer):
 
     async def check_workspace(self) -> None:
         """Check all files of the workspace's folders, and show how far it is."""
-        folders = [path for uri in self.workspace.folders if (path := to_fs_path(uri)) is not None]
-        if not folders and self.workspace.root_path:
-            folders = [self.workspace.root_path]
+        folders = [path for uri in self.workspace.folders if (path := path_of(uri)) is not None]
+        root = path_of(self.workspace.root_uri or "")
+        if not folders and root is not None:
+            folders = [root]
         if not folders:
             return
         token = await self._progress_begun("Checking guards")
@@ -280,12 +297,12 @@ class GuardfixServer(LanguageServer):
                 self.work_done_progress.end(token, lsp.WorkDoneProgressEnd(message=end))
         open_now = {document.path for document in self.documents}
         for uri in self._in_workspace - found.keys():
-            if to_fs_path(uri) not in open_now:
+            if path_of(uri) not in open_now:
                 self._publish(uri, [], None)
         self._in_workspace = set(found)
         self._checked_folders = folders
         for uri, items in found.items():
-            if to_fs_path(uri) not in open_now:
+            if path_of(uri) not in open_now:
                 self._publish(uri, items, None)
 
     def _found_in(
@@ -296,7 +313,7 @@ class GuardfixServer(LanguageServer):
         found: dict[str, list[lsp.Diagnostic]] = {}
         for finding in report.findings:
             item = diagnostic_of(finding, lambda path: lines_in(report, path, self.encoding))
-            found.setdefault(from_fs_path(finding.path) or "", []).append(item)
+            found.setdefault(uri_of(finding.path), []).append(item)
         return found
 
     async def _progress_begun(self, title: str) -> str | None:
@@ -401,6 +418,8 @@ def new_server() -> GuardfixServer:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         server.begin_with(params.initialization_options)
+        if params.process_id is not None:
+            server.start(server.protocol.end_with(params.process_id))
 
     @server.feature(lsp.INITIALIZED)
     async def initialized(params: lsp.InitializedParams) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from lsprotocol.types import (
     PositionEncodingKind,
     TextDocumentContentChangeEvent,
     TextDocumentContentChangePartial,
 )
+from pygls.uris import from_fs_path, to_fs_path
 
 from guardfix.linter.files.workspace import Workspace
 
@@ -76,3 +79,22 @@ class OpenDocuments:
 def utf8(text: str) -> bytes:
     """A text as UTF-8; half of a surrogate pair, which UTF-8 can't hold, becomes a question mark."""
     return text.encode("utf-8", "replace")
+
+
+def path_of(uri: str) -> str | None:
+    """The absolute path that a URI names; None for other kinds of URIs, and for what can't be the name of a file."""
+    try:
+        if os.name == "nt":
+            path = to_fs_path(uri) or ""
+        else:
+            parts = urlsplit(uri)
+            here = parts.scheme == "file" and parts.netloc in ("", "localhost")
+            path = os.fsdecode(unquote_to_bytes(parts.path)) if here else ""
+    except ValueError:
+        return None
+    return path if os.path.isabs(path) and "\0" not in path else None
+
+
+def uri_of(path: str) -> str:
+    """The URI of an absolute path, whatever bytes the name is made of."""
+    return from_fs_path(path) or "" if os.name == "nt" else f"file://{quote(os.fsencode(path))}"

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import os
 import shutil
+import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -31,7 +32,9 @@ def scratch_folder(parent: Path, purpose: str) -> Iterator[Path]:
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                ours = os.path.samestat(os.fstat(lock), os.stat(folder))
+                opened = os.fstat(lock)
+                ours = os.path.samestat(opened, os.stat(folder)) and opened.st_uid == os.geteuid()
+                ours = ours and not opened.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
             except OSError:
                 continue
             if not ours:

@@ -8,7 +8,7 @@ from ..lazy_regex import lazy_regex
 _MODULE_SPACES = frozenset({"jit", "script", "mobile", "nn", "extension", "executorch"})
 _MODEL_CLASS = lazy_regex(
     r"^(?:Module|ScriptModule|StaticRuntime|StaticModule|AOTIModel(?:ContainerRunner|PackageLoader)\w*"
-    r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*|GraphExecutor|CompilationUnit)$"
+    r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*|GraphExecutor|CompilationUnit|CUDAGraph)$"
 )
 _METHODS = (("jit", "Method"), ("script", "Method"), ("jit", "Function"))
 _LOADED_BY_CONSTRUCTOR = lazy_regex(r"^AOTIModel(?:ContainerRunner|PackageLoader)\w*$")

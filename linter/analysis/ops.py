@@ -20,6 +20,8 @@ _FACTORIES = frozenset(
 )
 _EMPTY_OF_A_BACKEND = lazy_regex(r"_?empty_\w+$")
 """`at::native::empty_cpu`, `_empty_affine_quantized`: what makes the tensors of one backend."""
+_FROM_DATA = lazy_regex(r"(?:\w+_)?tensor_(?:from_\w+|ctor|new)$|(?:\w+_)?new_from_\w+$")
+"""`torch::utils::indexing_tensor_from_data`, `tensor_ctor`, `internal_new_from_data`: what Python's data becomes."""
 _SELF_IS_AMONG_THE_FIRST = 3
 """An in-place kernel takes `Tensor& self` after at most a context and a key set."""
 
@@ -47,5 +49,6 @@ def is_factory_name(name: str) -> bool:
 
 def is_factory(call: Call) -> bool:
     """Whether the call makes a new tensor: `at::empty(…)`, `torch::from_blob(…)`, `at::detail::make_tensor<…>(…)`."""
-    makes = call.name in _FACTORIES or _EMPTY_OF_A_BACKEND.match(call.name) is not None
-    return makes and call.path[:1] in (("at",), ("torch",), ("c10",))
+    if call.path[:1] not in (("at",), ("torch",), ("c10",)):
+        return False
+    return call.name in _FACTORIES or any(made.match(call.name) for made in (_EMPTY_OF_A_BACKEND, _FROM_DATA))

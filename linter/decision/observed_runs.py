@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ..files.user_cache import user_cache_folder
+from ..files.user_cache import for_us_alone, made_folder, own_folder, user_cache_folder
 from ..findings import Context
 from ..named_tuples import NamedTuple
 
@@ -46,7 +46,7 @@ class KeptRun(NamedTuple):
 
 def kept_runs(digest: bytes) -> tuple[ObservedRun, ...]:
     """What is kept about the guards of a file with that digest, and still holds."""
-    return _read(_folder(), digest) if digest else ()
+    return _read(folder, digest) if digest and (folder := _folder()) else ()
 
 
 @lru_cache(maxsize=256)
@@ -112,8 +112,8 @@ def keep_runs(digest: bytes, runs: Iterable[ObservedRun], sources: Iterable[Path
     }
     folder = _folder()
     with contextlib.suppress(OSError):  # then it has to be run again
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, f"{digest.hex()}.json"), "w", encoding="utf-8") as file:
+        made_folder(folder)
+        with open(os.path.join(folder, f"{digest.hex()}.json"), "w", encoding="utf-8", opener=for_us_alone) as file:
             json.dump(kept, file)
     _read.cache_clear()
 
@@ -129,5 +129,10 @@ def _digest(path: str) -> str:
 
 
 def _folder() -> str:
-    """Beside what else guardfix keeps for a user."""
-    return os.path.join(user_cache_folder(), "decided")
+    return _own_folder(user_cache_folder())
+
+
+@lru_cache(maxsize=1)
+def _own_folder(cache: str) -> str:
+    """Beside what else guardfix keeps for a user; empty where others could have put their runs there."""
+    return own_folder("decided")

@@ -44,18 +44,21 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'findSchema', b'is_grad_enabled'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'findSchema'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.bias[', b'.weight[', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
-    'python': (b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'cpp': (b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread'),
+    'python': (b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.bias[', b'.weight[', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'backward(', b'findSchema', b'is_grad_enabled', b'jit::load', b'std::async', b'std::thread'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread'),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'GradMode::is_enabled', b'GradMode::set_enabled', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+}
+SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
+    'python': ((b'is_grad_enabled', b'\\bdef\\s+(?:forward|setup_context)\\s*\\(\\s*(?!self\\b)\\w'), (b'.weight[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)'), (b'.bias[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)')),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
@@ -83,15 +86,15 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf204_static_or_global_guard.py': (3003, 1220326508),
     'rules/gf205_heap_guard.py': (6891, 3608901961),
     'rules/gf206_guard_member.py': (3437, 1943679782),
-    'rules/gf207_guard_lost_in_thread.py': (21228, 971649876),
+    'rules/gf207_guard_lost_in_thread.py': (4272, 1345870602),
     'rules/gf208_guard_after_work.py': (7052, 1895078305),
-    'rules/gf209_unguarded_inference.py': (9109, 2102484259),
+    'rules/gf209_unguarded_inference.py': (9004, 422173549),
     'rules/gf301_kernel_guard_in_user_code.py': (7193, 2264963893),
     'rules/gf302_redundant_guard_in_function_forward.py': (3574, 886283996),
     'rules/gf303_redundant_guard.py': (3978, 3156910658),
     'rules/gf304_guard_in_function_backward.py': (4727, 3197279448),
     'rules/gf306_missing_redispatch_guard.py': (4702, 3363119938),
-    'rules/gf307_grad_mode_asked_in_forward.py': (6353, 3804401076),
+    'rules/gf307_grad_mode_asked_in_forward.py': (6448, 4005911781),
     'rules/gf401_guard_on_async_def.py': (4344, 1057425038),
     'rules/gf402_bare_guard_statement.py': (2522, 451565351),
     'rules/gf403_uncalled_guard.py': (2419, 825131094),
@@ -99,17 +102,17 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf405_raw_c_guard.py': (3325, 55153321),
     'rules/gf406_yield_under_guard.py': (4238, 3770265377),
     'rules/gf407_redundant_context_manager.py': (5261, 140995919),
-    'rules/gf408_grad_mode_not_restored.py': (4351, 2854120474),
+    'rules/gf408_grad_mode_not_restored.py': (4377, 3852548027),
     'rules/gf409_override_loses_guard.py': (2951, 3138951077),
     'rules/gf410_training_under_guard.py': (5103, 3853157134),
     'rules/gf411_guard_in_scripted_code.py': (3991, 2801641603),
     'rules/gf501_inference_escape.py': (3065, 209393072),
     'rules/gf502_inference_backward.py': (2699, 2182855092),
     'rules/gf503_lazy_cache_under_inference_mode.py': (3177, 2634890747),
-    'rules/gf504_inference_mode_in_training.py': (4173, 1351834594),
+    'rules/gf504_inference_mode_in_training.py': (4165, 3586770187),
     'rules/gf505_legacy_decorator_call.py': (2280, 534447917),
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
     'rules/gf507_unrecorded_backward.py': (2529, 4190988303),
-    'rules/gf508_inference_tensors_in_training.py': (10233, 1696715500),
-    'rules/gf509_recorded_write.py': (2733, 2694155845),
+    'rules/gf508_inference_tensors_in_training.py': (10229, 1136842281),
+    'rules/gf509_recorded_write.py': (2833, 2234738030),
 }

@@ -26,6 +26,11 @@ def facts_folder() -> str:
     return os.path.join(user_cache_folder(), "facts")
 
 
+def own_folder(name: str) -> str:
+    """The folder of that name in the cache; empty where others could have put something into it."""
+    return "" if writable_by_others(folder := os.path.join(user_cache_folder(), name)) else folder
+
+
 def writable_by_others(path: str) -> bool:
     """Whether another user can put something into a folder of the cache: what is found there is then not ours.
 
@@ -57,3 +62,8 @@ def made_folder(path: str) -> str:
         with open(tag, "w", encoding="utf-8") as file:
             file.write(_TAG)
     return path
+
+
+def for_us_alone(path: str, flags: int) -> int:
+    """Opens a file of the cache, which no other user reads."""
+    return os.open(path, flags, 0o600)

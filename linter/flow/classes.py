@@ -15,6 +15,7 @@ from .state import State
 from .values import (
     ClassValue,
     Closure,
+    GuardValue,
     Instance,
     Name,
     Ref,
@@ -101,6 +102,20 @@ def kind_of_class(machine: Interpreter, cls: ClassValue, state: State) -> str:
         elif one is None:
             known = "unknown"
     return known
+
+
+def run_by_engine(machine: Interpreter, closure: Closure, state: State) -> tuple[GuardValue, ...]:
+    """What switches recording off in `forward` and `backward` of an autograd function: PyTorch's engine.
+
+    Of `backward` it does so unless the caller passes `create_graph=True`.
+    """
+    body, owner = closure.body, closure.owner
+    if body.name not in ("forward", "backward") or owner is None:
+        return ()
+    if kind_of_class(machine, owner, state) != "function":
+        return ()
+    name = f"{owner.body.name}.{body.name}"
+    return (GuardValue(name, (("grad", False),), closure.program.path, body.header, is_engine=True),)
 
 
 def instance_of(machine: Interpreter, cls: ClassValue, state: State, *, complete: bool) -> Ref:

@@ -9,7 +9,7 @@ from ..facts.bodies import Body
 from ..named_tuples import NamedTuple
 from .machine import STEP_BUDGET, Machine
 from .program import File, ProjectCode
-from .running import functions_of, reaching_guards, run_function_of
+from .running import functions_of, run_function_of, run_reached
 
 _PATIENCE = 40
 """As much work as so many roots of a check may take: one program is run, and a person waits for the answer."""
@@ -54,17 +54,7 @@ def run_from_frames(files: Iterable[Facts], frames: Collection[FramePlace]) -> M
         elif id(body) not in done:
             done.add(id(body))
             run_function_of(machine, file, owner, body)
-    reach = reaching_guards(machine.program, every=True)
-    for file in machine.program.files:
-        if file.module is not None and id(file.module) not in done:
-            machine.run_module(file)
-        for owner, body in functions_of(file):
-            if id(body) in reach and id(body) not in done:
-                run_function_of(machine, file, owner, body)
-    for file in machine.program.files:
-        for owner, body in functions_of(file):
-            if owner is not None and id(owner) in machine.fills:
-                run_function_of(machine, file, owner, body, machine.fills[id(owner)])
+    run_reached(machine, every=True, done=done)
     return machine
 
 

@@ -63,6 +63,12 @@ def set_modes(state: State, guard: GuardValue) -> None:
     state.opened = (*state.opened, guard)
 
 
+def forget_modes(state: State) -> None:
+    """What may be a guard begins to live: the modes aren't known until its block ends."""
+    state.scoped = (*state.scoped, (state.modes, state.opened))
+    state.modes = Modes(None, None, None, None)
+
+
 def leave_guard(state: State, guard: GuardValue) -> None:
     """What `guard.__exit__` does: the modes are those that the guards around it have set."""
     place = max((index for index, opened in enumerate(state.opened) if opened == guard), default=0)

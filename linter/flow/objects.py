@@ -13,12 +13,14 @@ from . import (
     closures,
     cpp_values,
     layer_calls,
+    making,
     model_names,
     model_training,
     reach,
+    saving_hazards,
+    tensor_writes,
     tensors,
     threads,
-    torch_calls,
     unnoticed,
 )
 from .events import EventKind
@@ -124,7 +126,7 @@ def call_instance_method(
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
                 for parameter in layer_calls.parameters_of(ref, state) or ():
-                    if not torch_calls.require_grad(machine, parameter, flag, state, place, name):
+                    if not tensor_writes.require_grad(machine, parameter, flag, state, place, name):
                         return []
             if name in ("train", "eval"):
                 mode = Const(name == "train") if not arguments else arguments[0]
@@ -142,7 +144,7 @@ def call_instance_method(
         ):
             given = arguments[1]
             is_parameter = name == "register_parameter" and state.tensor(given) is not None
-            if is_parameter and not torch_calls.require_grad(machine, given, Const(True), state, place, name):
+            if is_parameter and not tensor_writes.require_grad(machine, given, Const(True), state, place, name):
                 return []
             going = machine.set_attribute(ref, str(arguments[0].value), given, state, place, shown)
             return [(one, given) for one in going]
@@ -160,7 +162,7 @@ def call_instance_method(
             modes = state.modes
             state.modes = modes._replace(grad=False)
             for parameter in layer_calls.parameters_of(ref, state) or ():
-                if not torch_calls.write_tensor(machine, parameter, state, place, name):
+                if not tensor_writes.write_tensor(machine, parameter, state, place, name):
                     return []
             state.modes = modes
             return [(state, NONE)]
@@ -193,21 +195,21 @@ def call_instance_method(
     if thing.kind == "context" and name == "save_for_backward":
         because = thing.attributes.get("<given>")
         grad = state.grad_of(because) if because is not None else NOT_REQUIRED if state.modes.inference else REQUIRED
-        saved_ones = [one for saved in arguments for one in torch_calls.tensors_in(saved, state)]
+        saved_ones = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, saved_ones, state, place)
         for one in saved_ones:
             tensor = state.tensor(one)
             if tensor is None or tensor.inference is not True or not tensor.shown:
                 continue
             if grad:
-                hazard = torch_calls.saving(machine, one, NONE, grad, state, place, name)
+                hazard = saving_hazards.saving(machine, one, NONE, grad, state, place, name)
                 doubt = "" if CERTAIN in grad else "something that the function is given must require grad"
-                torch_calls.machine_report(machine, hazard._replace(doubt=doubt), state, place)
-                if not torch_calls.cured(one, state):
+                saving_hazards.report_hazard(machine, hazard._replace(doubt=doubt), state, place)
+                if not tensor_writes.cured(one, state):
                     return []
         return [(state, NONE)]
     if thing.kind == "context" and name == "mark_dirty":
-        for one in (one for given in arguments for one in torch_calls.tensors_in(given, state)):
+        for one in (one for given in arguments for one in making.tensors_in(given, state)):
             unnoticed.note_dirty(machine, one, state)
         return [(state, NONE)]
     if thing.kind == "context":  # `ctx` of an autograd.Function
@@ -229,7 +231,8 @@ def call_class_method(
         return [(reach.unknown_call(state, arguments), state.opaque(origin=name))]
     modes, opened = state.modes, state.opened
     grads: Grad = frozenset().union(*(state.grad_of(argument) for argument in arguments)) if arguments else NOT_REQUIRED
-    state.modes = modes._replace(grad=False)
+    for guard in classes.run_by_engine(machine, method, state):
+        set_modes(state, guard)
     # A Function is recorded as grad mode says, also where ops aren't.
     given_grad = state.add(Tensor(None, grads if modes.grad is not False else NOT_REQUIRED))
     context = state.add(Instance("context", "ctx", None, {"<given>": given_grad}))

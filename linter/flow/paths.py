@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from ..facts import Span
-from ..facts.bodies import AnyStatement, Body
+from ..facts.bodies import AnyStatement, Body, BodyParameter
 from ..facts.expressions import Expression
 from ..named_tuples import NamedTuple
 from .events import Event, EventKind
@@ -103,7 +103,7 @@ class Interpreter(Protocol):
     def imported(self, dotted: str, state: State, file: File) -> Value:
         """What an import gives: a definition of the project, or a name."""
 
-    def run_root(self, run: Callable[[], object]) -> None:
+    def run_root(self, run: Callable[[], object], file: File, body: Body) -> None:
         """Run something with a budget; what it has done when that ends stays."""
 
     def report(
@@ -162,6 +162,9 @@ class Interpreter(Protocol):
 
     def element_of(self, holder: Value, state: State, index: int | None, name: str) -> Value:
         """An element of what is iterated or unpacked."""
+
+    def parameter(self, parameter: BodyParameter, state: State, place: Place) -> Value:
+        """An argument of which nothing is known but its declared type."""
 
     def apply_decorator(self, decorator: Value, function: Value, state: State, place: Place) -> Results:
         """A function with a decorator applied."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from guardfix.torch_ops import Op
+
 from .paths import Interpreter, Place
 from .state import State
 from .values import CERTAIN, Grad, Recorded, Tensor
@@ -10,12 +12,21 @@ from .values import CERTAIN, Grad, Recorded, Tensor
 def note_recorded(machine: Interpreter, what: str, state: State, place: Place) -> None:
     """A model runs, or an op computes with what requires grad."""
     if machine.recorded is not None and state.modes.records:
-        machine.recorded.append(Recorded(place.step(f"{what} is recorded there"), state.doubts))
+        machine.recorded.append(Recorded(place.step(f"{what} is recorded there"), state.doubts, place.calls))
 
 
-def note_op(machine: Interpreter, name: str, sources: Grad, state: State, place: Place) -> None:
-    """An op computes; it counts if a parameter, or a tensor that is known to require grad, is among its operands."""
-    if machine.recorded is not None and any(
-        source == CERTAIN or isinstance(state.heap.get(source), Tensor) for source in sources
-    ):
+def note_op(machine: Interpreter, name: str, row: Op, sources: Grad, state: State, place: Place) -> None:
+    """An op computes; it counts if a parameter, or a tensor that is known to require grad, is among its operands.
+
+    In C++, where what threads are given is typed, a tensor of which nothing else is known counts as well.
+    """
+    if machine.recorded is None or not sources:
+        return
+    known = any(source == CERTAIN or isinstance(state.heap.get(source), Tensor) for source in sources)
+    computes = row.results[:1] == ("new",) and name not in _GATHERS
+    if known or (place.file.language != "python" and (computes or row.writes)):
         note_recorded(machine, f"`{name}`", state, place)
+
+
+_GATHERS = frozenset({"stack", "cat", "clone"})
+"""Ops that only bring data together; the table doesn't tell them from those that compute."""

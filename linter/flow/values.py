@@ -182,6 +182,8 @@ class Recorded(NamedTuple):
     step: Step
     doubts: frozenset[str]
     """Why it is only possible."""
+    calls: tuple[tuple[Body, Step], ...]
+    """Those that led there."""
 
 
 class Opaque(NamedTuple):

@@ -46,7 +46,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..analysis.survey import is_python_test
+from ..analysis.survey import is_test_path
 from ..facts import Facts, Form
 from ..facts.bodies import AnyStatement, Assign, Block, Body, BodyKind, ReturnStatement
 from ..facts.expressions import (
@@ -101,7 +101,7 @@ _NEW_PARAMETERS = frozenset(
 
 @RULE.check_file
 def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
-    if facts.python is None or not facts.bodies or is_python_test(facts.path):
+    if facts.python is None or not facts.bodies or is_test_path(facts.path):
         return
     uses = [use for use in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR) if _is_on(use)]
     for function, trains in _functions(facts.bodies[0], False):

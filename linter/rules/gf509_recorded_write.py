@@ -65,7 +65,8 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
-    needles=(b".weight[", b".bias["),
+    needles_in={"python": (b".weight[", b".bias[")},
+    shape=rb"\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)",
 )
 
 

@@ -68,7 +68,17 @@ def _plain(text: bytes) -> bytes:
         text = text[2:].decode("utf-16-le", "replace").encode("utf-8", "replace")
     elif text[:2] == b"\xfe\xff":
         text = text[2:].decode("utf-16-be", "replace").encode("utf-8", "replace")
+    elif not _is_utf8(text):
+        text = text.decode("latin-1").encode("utf-8")
     return re.sub(rb"\r\n?", b"\n", text)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @cache
@@ -127,6 +137,16 @@ def _same_ends(name: str, before: bytes, after: bytes) -> bool:
         return True
     ends = _ends(before)
     return _ends(after) <= (ends or {b"\n"})
+
+
+def _same_last_end(name: str, before: bytes, after: bytes) -> bool:
+    if before[:2] in _BOMS or not after:
+        return True
+    return _last_end(before) == _last_end(after)
+
+
+def _last_end(text: bytes) -> bytes:
+    return (re.findall(rb"(?:\r\n|\r|\n)\Z", text) or [b""])[0]
 
 
 def _same_characters(name: str, before: bytes, after: bytes) -> bool:
@@ -192,6 +212,7 @@ _CHECKS: dict[str, Callable[[str, bytes, bytes], bool]] = {
     "it does not compile any more": _still_compiles,
     "the byte order mark changed": _same_mark,
     "a line end is new": _same_ends,
+    "the last line's end changed": _same_last_end,
     "a character that is not ASCII changed": _same_characters,
     "a comment, a literal or dead code changed": _dead_code_stays,
 }

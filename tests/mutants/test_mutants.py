@@ -52,6 +52,7 @@ def test_the_checks_see_what_they_are_for() -> None:
         "a place that cannot be parsed is new": text.replace(b"x;", b"x }"),
         "the byte order mark changed": b"\xef\xbb\xbf" + text,
         "a line end is new": text + b"int z;\n",
+        "the last line's end changed": text.rstrip(b"\r\n"),
         "a character that is not ASCII changed": text.replace(b"\xc3", b""),
         "a comment, a literal or dead code changed": text.replace(b"int y", b"int z"),
     }.items():

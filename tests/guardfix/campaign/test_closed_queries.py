@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from campaign_repositories import UNCALLED
@@ -43,13 +44,18 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "load httpfs",
         "set enable_external_access = true",
         "reset enable_external_access",
+        "set temp_directory = '{out}'",
+        "create table large as select * from range(30000000) a, range(9) b order by random()",
+        "select * from large_number",
         "select 1; copy (select 1) to '{out}/written.csv'",
     ],
 )
-def test_what_a_query_can_not_do(text: str, results: Path) -> None:
+def test_what_a_query_can_not_do(text: str, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(results)
+    large_number = np.array([1])  # noqa: F841 - DuckDB finds variables of Python where it is let
     with pytest.raises(BadQuery):
         query(ResultStore(results), text.replace("{out}", str(results)))
-    assert not list(results.glob("written*"))
+    assert not [*results.glob("written*"), *results.glob(".tmp")]
 
 
 def test_what_a_query_can_do(results: Path) -> None:

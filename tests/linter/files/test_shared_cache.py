@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from guardfix.linter.decision.observed_runs import ObservedRun, _own_folder, all_kept_runs, keep_runs, kept_runs
 from guardfix.linter.files.entry_store import Entry, EntryStore, FileStamp
 from guardfix.linter.files.user_cache import writable_by_others
+from guardfix.linter.findings import Context
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no modes there")
 OTHER = 4711
@@ -51,3 +55,53 @@ def test_its_file_is_for_us_alone(tmp_path: Path) -> None:
     store = EntryStore(str(tmp_path / "store"))
     store.put({b"a": Entry(FileStamp(), b"b", b"c")})
     assert stat.S_IMODE(os.stat(store.path).st_mode) == 0o600
+
+
+PROGRAM = "void f(at::Tensor x) {\n  at::AutoNonVariableTypeMode guard;\n  x.add_(1);\n}\n"
+COMMANDS = [
+    # (arguments, what is said, whether the command goes on without the cache)
+    pytest.param(["check", "--isolated", "."], "it isn't used", True, id="check"),
+    pytest.param(["migrate", "--isolated", "."], "it isn't used", True, id="migrate"),
+    pytest.param(["campaign", "history", "."], "it isn't used", True, id="campaign history"),
+    pytest.param(["campaign", "run", "list.txt", "-o", "out"], "set GUARDFIX_CACHE_DIR", False, id="campaign run"),
+    pytest.param(["verify", "--yes", "--isolated", "a.cpp"], "set GUARDFIX_CACHE_DIR", False, id="verify"),
+    pytest.param(["run", "a.cpp"], "set GUARDFIX_CACHE_DIR", False, id="run"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told", "goes_on"), COMMANDS)
+def test_what_is_done_with_a_cache_of_others(arguments: list[str], told: str, goes_on: bool, tmp_path: Path) -> None:
+    """Nothing is read from it, and nothing is written there."""
+    cache, folder = tmp_path / "cache", tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.cpp").write_text(PROGRAM)
+    (folder / "list.txt").write_text(".\n")
+    for command in (
+        ["init", "-q"],
+        ["add", "a.cpp"],
+        ["-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "a"],
+    ):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    cache.mkdir()
+    cache.chmod(0o777)
+    before = sorted(cache.rglob("*"))
+    environment = {**os.environ, "GUARDFIX_CACHE_DIR": str(cache), "GUARDFIX_NO_CACHE": ""}
+    command = [sys.executable, "-m", "guardfix", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.stderr.count("others can write to this cache") == 1
+    assert told in done.stderr
+    assert (done.returncode != 2) is goes_on
+    assert sorted(cache.rglob("*")) == before
+
+
+def test_what_a_run_decided_is_not_taken_from_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path / "cache"))
+    run = ObservedRun(0, Context.INFERENCE, "a run", "x")
+    keep_runs(b"digest", [run], [])
+    assert kept_runs(b"digest") == (run,)
+    (kept,) = (tmp_path / "cache" / "decided").iterdir()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    (tmp_path / "cache").chmod(0o777)
+    _own_folder.cache_clear()
+    assert kept_runs(b"digest") == ()
+    assert list(all_kept_runs()) == []

@@ -1,0 +1,2 @@
+e(){if(){torch::AutoGradMode (false);//
+};

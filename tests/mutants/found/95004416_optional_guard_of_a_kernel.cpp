@@ -1,0 +1,1 @@
+scale(t Y{optional<AutoNonVariableTypeMode>guar—(true)TORCH_LIBRARY_IMPL(m){.impl("",scale);}
