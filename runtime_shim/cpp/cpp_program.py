@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import chosen_backend
-from .build_folder import ended_in_order
 from .compiler_diagnostics import is_of_torch, undefined_symbol
+from .compiler_processes import ended_in_order
 from .cpp_backend import Backend
 from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .extension_module import bound_to
