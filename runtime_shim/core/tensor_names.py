@@ -328,6 +328,12 @@ fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights fusion get_total
 parameters_to_vector parametrizations parametrize remove_spectral_norm remove_weight_norm rnn skip_init
 spectral_norm stateless vector_to_parameters weight_norm
 """,
+    "overrides": """
+BaseTorchFunctionMode TorchFunctionMode enable_reentrant_dispatch get_default_nowrap_functions
+get_ignored_functions get_overridable_functions get_testing_overrides handle_torch_function has_torch_function
+has_torch_function_unary has_torch_function_variadic is_tensor_like is_tensor_method_or_property
+redispatch_function resolve_name wrap_torch_function
+""",
     "utils.benchmark": """
 CallgrindStats Colorize Compare CopyIfCallgrind FunctionCount FunctionCounts FuzzedParameter
 FuzzedSparseTensor FuzzedTensor Fuzzer Language Measurement Number ParameterAlias TaskSpec Timer math
@@ -343,7 +349,7 @@ adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rpro
 """,
     "utils": """
 benchmark bundled_inputs cpp_extension debug_log file_baton flop_counter hipify jit mkldnn mobile_optimizer
-model_dump model_zoo module_tracker serialization show_pickle tensorboard viz
+model_dump model_zoo module_tracker serialization show_pickle tensorboard viz weak
 """,
     "cuda": "comm",
     "jit": "generate_bytecode mobile quantized supported_ops unsupported_tensor_ops",
