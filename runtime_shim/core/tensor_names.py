@@ -349,7 +349,7 @@ adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rpro
 """,
     "utils": """
 benchmark bundled_inputs cpp_extension debug_log file_baton flop_counter hipify jit mkldnn mobile_optimizer
-model_dump model_zoo module_tracker serialization show_pickle tensorboard viz weak
+model_dump model_zoo module_tracker serialization show_pickle tensorboard viz
 """,
     "cuda": "comm",
     "jit": "generate_bytecode mobile quantized supported_ops unsupported_tensor_ops",

@@ -108,7 +108,7 @@ def test_the_first_name_asked_for_may_be_one_that_is_not_there(attempt: str) -> 
         "torch.view_copy",
         "torch.nn.FractionalMaxPool2d",
         "torch.nn.functional.fractional_max_pool2d",
-        "torch.overrides.get_testing_overrides",
+        "torch.overrides.redispatch_function",
     ],
 )
 def test_what_was_taken_out_is_refused_by_its_name(name: str) -> None:

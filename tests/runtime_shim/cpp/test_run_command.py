@@ -162,7 +162,6 @@ def test_python_program_asks_for_a_function_that_is_not_there(tmp_path: Path, na
     [
         ("torch.sparse", "the shim has no module torch.sparse"),
         ("torch.onnx", "the shim has no module torch.onnx"),
-        ("torch.utils.weak", "the shim has no module torch.utils.weak"),
         ("torch.onxx", "No module named 'torch.onxx'"),
     ],
 )
