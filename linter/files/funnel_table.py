@@ -44,21 +44,21 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'findSchema'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'findSchema', b'torch::requires_grad('),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.bias[', b'.weight[', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.bias[', b'.weight[', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread'),
-    'python': (b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'cpp': (b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread', b'torch::requires_grad('),
+    'python': (b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread'),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread', b'torch::requires_grad('),
     'docs': (b'NonVariableTypeMode',),
-    'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled'),
+    'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True'),
 }
 SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
-    'python': ((b'is_grad_enabled', b'\\bdef\\s+(?:forward|setup_context)\\s*\\(\\s*(?!self\\b)\\w'), (b'.weight[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)'), (b'.bias[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)')),
+    'python': ((b'is_grad_enabled', b'\\bdef\\s+(?:forward|setup_context)\\s*\\(\\s*(?!self\\b)\\w'), (b'.weight[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|requires_grad=True|torch::requires_grad\\('), (b'.bias[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|requires_grad=True|torch::requires_grad\\('), (b'requires_grad=True', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|requires_grad=True|torch::requires_grad\\(')),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
@@ -68,20 +68,20 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 42
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (10256, 1538539117),
+    'guards.py': (10440, 3937629661),
     'frontends/cpp/cpp_frontend.py': (2119, 4112502250),
     'frontends/embedded/embedded_frontend.py': (791, 788403659),
     'frontends/markdown/markdown_frontend.py': (895, 4100247517),
     'frontends/python/python_frontend.py': (2383, 3036468470),
     'rules/gf001_unreadable_file.py': (2709, 4031386401),
-    'rules/gf002_unused_suppression.py': (2075, 3030068025),
+    'rules/gf002_unused_suppression.py': (2092, 2240677951),
     'rules/gf101_legacy_guard.py': (6510, 3771228029),
     'rules/gf102_legacy_guard_argument.py': (3017, 2942481916),
     'rules/gf103_stale_version_gate.py': (3389, 1083992008),
     'rules/gf104_legacy_static_api.py': (2728, 2161083575),
     'rules/gf105_legacy_guard_in_string.py': (3165, 3518538750),
     'rules/gf201_temporary_guard.py': (3273, 119829574),
-    'rules/gf202_guard_covers_nothing.py': (5693, 2495123872),
+    'rules/gf202_guard_covers_nothing.py': (6032, 2751962324),
     'rules/gf203_vexing_parse_guard.py': (3416, 257945454),
     'rules/gf204_static_or_global_guard.py': (3003, 1220326508),
     'rules/gf205_heap_guard.py': (6891, 3608901961),
@@ -97,7 +97,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf307_grad_mode_asked_in_forward.py': (6448, 4005911781),
     'rules/gf401_guard_on_async_def.py': (4344, 1057425038),
     'rules/gf402_bare_guard_statement.py': (2522, 451565351),
-    'rules/gf403_uncalled_guard.py': (2419, 825131094),
+    'rules/gf403_uncalled_guard.py': (2503, 2765260110),
     'rules/gf404_guard_on_class.py': (2049, 1185282891),
     'rules/gf405_raw_c_guard.py': (3325, 55153321),
     'rules/gf406_yield_under_guard.py': (4238, 3770265377),
@@ -112,7 +112,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf504_inference_mode_in_training.py': (4165, 3586770187),
     'rules/gf505_legacy_decorator_call.py': (2280, 534447917),
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
-    'rules/gf507_unrecorded_backward.py': (2529, 4190988303),
+    'rules/gf507_unrecorded_backward.py': (2584, 284238455),
     'rules/gf508_inference_tensors_in_training.py': (10229, 1136842281),
-    'rules/gf509_recorded_write.py': (2833, 2234738030),
+    'rules/gf509_recorded_write.py': (3001, 2127436955),
 }

@@ -19,6 +19,7 @@ from ..facts.expressions import (
     TypeName,
     simple_name,
 )
+from ..facts.statement_walk import called_in
 from . import (
     classes,
     closures,
@@ -308,7 +309,6 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
 
 def treated_as_tensors(body: Body) -> set[str]:
     """The variables of a function on which it calls what only tensors have, or that it gives to torch's functions."""
-    from ..facts.statement_walk import called_in
 
     found: set[str] = set()
     for call in called_in(body):

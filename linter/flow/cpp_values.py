@@ -405,6 +405,13 @@ def call_cpp_name(
 ) -> Results | None:
     """What only C++ has among the things that a name may call; None for others."""
     path, last = name.path, name.path[-1]
+    if path[0] == "std" and last in ("make_tuple", "make_pair", "tie", "forward_as_tuple"):
+        return [(state, state.add(Items("()", arguments)))]
+    if path == ("std", "get") and arguments and isinstance(state.thing(arguments[0]), Items):
+        given = written.template_arguments if isinstance(written, NamePath) else None
+        index = str(given[0]) if given else ""
+        element = machine.element_of(arguments[0], state, int(index) if index.isdecimal() else None, "")
+        return [(state, element)]
     if path[0] == "std" and last in ("move", "ref", "cref", "forward", "get", "addressof", "as_const") and arguments:
         return [(state, arguments[0])]
     if path[0] in ("std", "boost") and last in ("bind", "bind_front") and arguments:

@@ -55,6 +55,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
         return [(state, state.opaque(name))]
     if isinstance(thing, Instance):
         return objects.instance_attribute(machine, holder, thing, name, state, place, shown)
+    if isinstance(thing, Items) and name in ("first", "second") and place.file.language != "python":
+        return [(state, element_of(machine, holder, state, int(name == "second"), shown))]
     if isinstance(thing, Tensor):
         assert isinstance(holder, Ref)
         return [(state, tensors.tensor_attribute(holder, thing, name, state, place))]

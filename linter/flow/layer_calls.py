@@ -7,7 +7,7 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 from . import making, saving_hazards, tensor_writes, torch_calls
 from .guards_entered import why_unrecorded
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_recorded
+from .recording import note_recorded, note_saving
 from .state import State
 from .values import (
     NONE,
@@ -69,6 +69,8 @@ def call_layer(
         hazards = (hazard,)
     if own:
         note_recorded(machine, f"`{thing.name}`", state, place)
+    if machine.watches and row.saves_input:
+        note_saving(value, own, thing.name, state, place)
     grad = own | state.grad_of(value)
     tensor = state.tensor(value)
     lost = tensor.unrecorded if tensor is not None and not grad else ()

@@ -113,6 +113,7 @@ class Machine:
         self.dropped = False
         """Paths of this root were dropped."""
         self.recorded: list[Recorded] | None = None
+        self.watches = False
         self._steps = 0.0
 
     # -- events

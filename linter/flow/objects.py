@@ -12,6 +12,7 @@ from . import (
     classes,
     closures,
     cpp_values,
+    forward_hooks,
     layer_calls,
     making,
     model_names,
@@ -24,9 +25,9 @@ from . import (
     unnoticed,
 )
 from .events import EventKind
-from .guards_entered import set_modes
+from .guards_entered import leave_guard, set_modes
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_recorded
+from .recording import note_recorded, note_saving
 from .state import State
 from .values import (
     CERTAIN,
@@ -61,8 +62,26 @@ def call_instance(
     place: Place,
     shown: str,
 ) -> Results:
-    """Call an object: a module runs its `forward`."""
+    """Call an object: a module runs its `forward`, then its hooks."""
     assert isinstance(ref, Ref)
+    results = _run_instance(machine, ref, thing, arguments, keywords, state, place, shown)
+    hooks = forward_hooks.hooks_of(thing, state) if thing.kind in _MODULES else ()
+    return forward_hooks.run_hooks(machine, ref, hooks, arguments, results, place, shown) if hooks else results
+
+
+_MODULES = ("module", "layer", "sequential")
+
+
+def _run_instance(
+    machine: Interpreter,
+    ref: Ref,
+    thing: Instance,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    shown: str,
+) -> Results:
     if thing.kind in ("module", "object"):
         model_training.note_run(ref, shown or thing.name, state, place)
     if thing.cls is not None:
@@ -76,7 +95,7 @@ def call_instance(
         return layer_calls.call_layer(machine, thing, arguments, state, place)
     if thing.kind == "sequential":
         results: Results = [(state, arguments[0] if arguments else NONE)]
-        for child in thing.attributes.values():
+        for child in (child for name, child in thing.attributes.items() if not name.startswith("<")):
             results = [
                 pair for one, value in results for pair in machine.call_value(child, (value,), (), one, place, shown)
             ]
@@ -87,6 +106,25 @@ def call_instance(
         reach.unknown_call(state, arguments)
         return [(state, model_names.model_result(machine, shown or thing.name, NOT_REQUIRED, state, place))]
     return [(reach.unknown_call(state, arguments), state.opaque(origin=shown))]
+
+
+def _call_stack(ref: Ref, thing: Instance, name: str, arguments: tuple[Value, ...], state: State) -> Value:
+    """A method of `ExitStack`: guards are entered, and left together."""
+    entered = thing.attributes.get("<entered>")
+    held = state.thing(entered)
+    guards = held.values if isinstance(held, Items) else ()
+    if name == "enter_context" and arguments and isinstance(arguments[0], GuardValue):
+        set_modes(state, arguments[0])
+        guards = (*guards, arguments[0])
+        state.change(ref, attributes={"<entered>": state.add(Items("[]", guards))})
+    elif name in ("close", "aclose", "__exit__", "pop_all"):
+        state.change(ref, attributes={})
+        if name == "pop_all":
+            return state.add(thing)
+        for guard in reversed(guards):
+            if isinstance(guard, GuardValue):
+                leave_guard(state, guard)
+    return ref if name == "__enter__" else NONE
 
 
 def call_instance_method(
@@ -116,12 +154,13 @@ def call_instance_method(
     if name in thing.attributes:
         return machine.call_value(thing.attributes[name], arguments, keywords, state, place, f"{shown}.{name}")
     if thing.kind == "stack":
-        if name == "enter_context" and arguments:
-            if isinstance(arguments[0], GuardValue):
-                set_modes(state, arguments[0])
-            return [(state, NONE)]
+        return [(state, _call_stack(ref, thing, name, arguments, state))]
+    if thing.kind == "handle" and name == "remove":
+        forward_hooks.remove_hook(thing, state)
         return [(state, NONE)]
-    if thing.kind in ("module", "layer", "sequential"):
+    if thing.kind in _MODULES:
+        if name == "register_forward_hook" and arguments:
+            return [(state, forward_hooks.register_hook(ref, arguments[0], state))]
         if name in ("requires_grad_", "train", "eval") or name in _SELF:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
@@ -200,6 +239,8 @@ def call_instance_method(
         for one in saved_ones:
             tensor = state.tensor(one)
             if tensor is None or tensor.inference is not True or not tensor.shown:
+                if machine.watches:
+                    note_saving(one, grad, name, state, place)
                 continue
             if grad:
                 hazard = saving_hazards.saving(machine, one, NONE, grad, state, place, name)

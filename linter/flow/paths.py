@@ -72,6 +72,8 @@ class Interpreter(Protocol):
     """The objects that methods of a class train (`State.part_of_receiver`)."""
     recorded: list[Recorded] | None
     """What is recorded, where that is being looked for."""
+    watches: bool
+    """Somebody looks at the tensors: which ops save them is noted."""
 
     def evaluate(self, expression: Expression, state: State, place: Place) -> Results:
         """The value of an expression, on each path on which it has one."""

@@ -6,7 +6,7 @@ from guardfix.torch_ops import Op
 
 from .paths import Interpreter, Place
 from .state import State
-from .values import CERTAIN, Grad, Recorded, Tensor
+from .values import CERTAIN, Grad, Recorded, Ref, Tensor
 
 
 def note_recorded(machine: Interpreter, what: str, state: State, place: Place) -> None:
@@ -30,3 +30,13 @@ def note_op(machine: Interpreter, name: str, row: Op, sources: Grad, state: Stat
 
 _GATHERS = frozenset({"stack", "cat", "clone"})
 """Ops that only bring data together; the table doesn't tell them from those that compute."""
+
+
+def note_saving(saved: Ref, because: Grad, name: str, state: State, place: Place) -> None:
+    """For who watches: an op saves a tensor if one of these sources requires grad."""
+    tensor = state.tensor(saved)
+    if tensor is not None and because and state.modes.records:
+        perhaps = "saves" if CERTAIN in because else "may save"
+        step = place.step(f"`{name}` {perhaps} it for backward")
+        if step not in tensor.saved:
+            state.change(saved, saved=(*tensor.saved, step))

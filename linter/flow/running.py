@@ -9,9 +9,9 @@ from types import MappingProxyType
 from ..analysis.thread_starters import may_start_threads
 from ..facts import Facts
 from ..facts.bodies import AnyStatement, Assign, Body, BodyKind
-from ..facts.expressions import MemberAccess, Subscript, is_this
+from ..facts.expressions import KeywordArgument, MemberAccess, Subscript, is_this
 from ..facts.spans import Sorted
-from ..facts.statement_walk import all_statements, words_in
+from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
@@ -99,18 +99,30 @@ def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
 
 def matters_unguarded(file: File, body: Body | None) -> bool:
     """Whether something can go wrong in a function, or a module, that no guard reaches."""
-    if body is None or file.language != "python":
+    if body is None:
         return False
     words = words_in(body)
+    if file.language != "python":
+        makes_leaf = "requires_grad" in words or body.name in ("forward", "backward")
+        return makes_leaf and not _DIFFERENTIATES.isdisjoint(words)
     # Of an autograd function PyTorch runs these without recording; a script may differentiate by itself.
     is_asked = body.kind is BodyKind.MODULE or body.name in ("forward", "backward")
-    if is_asked and not _DIFFERENTIATES.isdisjoint(words):
+    if not _DIFFERENTIATES.isdisjoint(words) and (is_asked or _makes_leaf(body)):
         return True
     return not _PARAMETERS.isdisjoint(words) and any(map(_writes_parameter, all_statements(body.statements)))
 
 
 _DIFFERENTIATES = frozenset({"grad", "backward"})
 _PARAMETERS = frozenset({"weight", "bias"})
+
+
+def _makes_leaf(body: Body) -> bool:
+    """Whether a function makes a tensor that requires grad: what it does with it can be followed."""
+    return any(
+        isinstance(argument, KeywordArgument) and argument.name == "requires_grad"
+        for call in called_in(body)
+        for argument in call.arguments
+    )
 
 
 def _writes_parameter(statement: AnyStatement) -> bool:

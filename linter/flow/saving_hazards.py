@@ -11,11 +11,13 @@ from . import unnoticed
 from .events import EventKind
 from .making import called, is_inference, tensors_in
 from .paths import Interpreter, Place
+from .recording import note_saving
 from .state import State
 from .tensor_writes import cured
 from .values import (
     CERTAIN,
     NONE,
+    NOT_REQUIRED,
     Grad,
     Ref,
     SavingHazard,
@@ -38,10 +40,12 @@ def hazards_in(
     for saved, because, reason in _saved(row, bound, name):
         for ref in tensors_in(bound.get(saved, NONE), state):
             tensor = state.tensor(ref)
+            causes = tensors_in(bound.get(because, NONE), state)
             if tensor is None or tensor.inference is not True or not tensor.shown:
+                if machine.watches:
+                    note_saving(ref, NOT_REQUIRED.union(*map(state.grad_of, causes)), name, state, place)
                 found += _perhaps_saved(ref, bound.get(because, NONE), state, place, name)
                 continue
-            causes = tensors_in(bound.get(because, NONE), state)
             if because == saved and len(causes) > 1:
                 causes = [one for one in causes if one != ref]  # of a list, one is saved because of another
             for cause in causes:
