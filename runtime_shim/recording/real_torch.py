@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..cpp import ProgramError
-from ..cpp.build_folder import workplace
 from ..cpp.compile_cache import cache_folder, digest
+from ..cpp.compiler_processes import workplace
 from ..cpp.cpp_compilation import included_umbrella, precompiled
 from ..cpp.linked_program import ObjectMaker, SourceUnit, compile_objects, link_objects, linked_digest
 from ..cpp.own_headers import INCLUDE
