@@ -222,8 +222,7 @@ def recording(writer: Writer, source: str, table: GuardTable | None = None) -> I
                 return function(*args, **(kwargs or {}))
             shown = name.strip("_") if name.startswith("__") else name
             line = _line(source)
-            where = {} if line is None else {"line": line}
-            guards = _guards(torch)
+            where, guards = {} if line is None else {"line": line}, _guards(torch)
             try:
                 with table.op() if table is not None else contextlib.nullcontext():
                     result = function(*args, **(kwargs or {}))
@@ -244,9 +243,8 @@ def recording(writer: Writer, source: str, table: GuardTable | None = None) -> I
 
 def _guards(torch: Any) -> tuple[str, ...]:
     """The guard that the modes show; more than one isn't told apart."""
-    if torch.is_inference_mode_enabled():
-        return ("inference_mode",)
-    return () if torch.is_grad_enabled() else ("no_grad",)
+    inference = torch.is_inference_mode_enabled()
+    return ("inference_mode",) if inference else () if torch.is_grad_enabled() else ("no_grad",)
 
 
 def _line(source: str) -> int | None:
