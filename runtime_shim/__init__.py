@@ -128,7 +128,7 @@ _ELSEWHERE = {
         ).split(),
         "core.value_checks",
     ),
-    "Tag": "library.op_tags",
+    "Tag": "library.operator_schema",
     "Generator": "aten.random_numbers",
     "default_generator": "aten.random_numbers",
     "is_anomaly_enabled": "autograd.anomaly",

@@ -7,6 +7,7 @@ that are no tensors.
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from .dispatch.function_overrides import (
     ENABLED,
     asks,
     overloaded,
+    signature_of,
     watch_for_classes,
 )
 
@@ -28,6 +30,9 @@ __all__ = [
     "TorchFunctionMode",
     "enable_reentrant_dispatch",
     "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
     "handle_torch_function",
     "has_torch_function",
     "is_tensor_like",
@@ -201,9 +206,50 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     return (_collected().get(func) or "").startswith("torch.Tensor.") or getattr(func, "__name__", "") == "__get__"
 
 
+def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+    """The functions that ask, by the namespace in which they are."""
+    import importlib
+
+    found: dict[Any, list[Callable[..., Any]]] = {}
+    for function, name in _collected().items():
+        namespace: Any = importlib.import_module("guardfix.runtime_shim")
+        for part in name.removeprefix("torch").strip(".").split(".")[:-1]:
+            if isinstance(vars(Tensor).get(part), property):
+                break
+            namespace = getattr(namespace, part)
+        found.setdefault(namespace, []).append(function)
+    return found
+
+
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
     """Those whose results stay as they are for the default `__torch_function__` of subclasses."""
     return {Tensor._base.__get__, Tensor.grad.__get__}
+
+
+def get_ignored_functions() -> set[Callable[..., Any]]:
+    """Functions that never ask."""
+    from .aten import FUNCTIONS
+
+    silent = {FUNCTIONS[name] for name in _dispatch.SILENT_FUNCTIONS if name in FUNCTIONS}
+    return silent | {vars(Tensor)[name] for name in _dispatch.SILENT if callable(vars(Tensor).get(name))}
+
+
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """For each function that asks, one with its parameters that returns -1."""
+    return {function: _answering(function) for function in _collected()}
+
+
+def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
+    try:
+        signature = signature_of(function)
+    except (TypeError, ValueError):
+        signature = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
+
+    def answer(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    answer.__signature__ = signature  # type: ignore[attr-defined]
+    return answer
 
 
 def __getattr__(name: str) -> Any:

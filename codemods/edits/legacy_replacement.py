@@ -56,7 +56,7 @@ def replacement(site: Site) -> Fix | None:
     at_most = Applicability.SAFE
     if use.form is Form.REFERENCE:
         at_most = Applicability.DISPLAY  # what else has to change with it is not in sight
-    elif use.under_error and use.shared and not use.is_branch:
+    elif use.under_error and (use.shared or use.form is Form.TEMPORARY) and not use.is_branch:
         at_most = Applicability.DISPLAY  # what it is a part of is anybody's guess
     elif use.form in (Form.HEAP, Form.OPTIONAL) and is_held_by_what_stays(site):
         at_most = Applicability.DISPLAY

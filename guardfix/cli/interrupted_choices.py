@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from guardfix.linter.files.user_cache import made_folder, user_cache_folder, writable_by_others
+from guardfix.linter.files.user_cache import for_us_alone, made_folder, own_folder
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def _file() -> str:
-    """Where those of this folder are."""
+    """Where those of this folder are; empty where others could have put something there."""
     here = hashlib.sha256(os.fsencode(os.path.realpath(os.curdir))).hexdigest()[:32]
-    return os.path.join(user_cache_folder(), "choices", f"{here}.json")
+    folder = own_folder("choices")
+    return os.path.join(folder, f"{here}.json") if folder else ""
 
 
 def keep_choices(chosen: Mapping[tuple[str, int], Purpose], report: FixableReport) -> None:
@@ -29,9 +30,10 @@ def keep_choices(chosen: Mapping[tuple[str, int], Purpose], report: FixableRepor
     ]
     with contextlib.suppress(OSError):
         path = _file()
-        made_folder(os.path.dirname(path))
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(rows, file)
+        if path:
+            made_folder(os.path.dirname(path))
+            with open(path, "w", encoding="utf-8", opener=for_us_alone) as file:
+                json.dump(rows, file)
 
 
 def forget_choices() -> None:
@@ -56,11 +58,8 @@ def kept_choices(report: FixableReport) -> dict[tuple[str, int], Purpose]:
 
 
 def _rows() -> Iterator[list[object]]:
-    path = _file()
     try:
-        if writable_by_others(os.path.dirname(path)):
-            return
-        with open(path, encoding="utf-8") as file:
+        with open(_file(), encoding="utf-8") as file:
             rows = json.load(file)
     except (OSError, ValueError):
         return

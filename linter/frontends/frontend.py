@@ -33,8 +33,8 @@ def _nowhere(text: bytes) -> Iterable[Span]:
     return ()
 
 
-def _reads_all(path: str, text: bytes) -> int:
-    return 0
+def _reads_all(path: str, text: bytes) -> tuple[int, ...]:
+    return ()
 
 
 def _row_of(source: Source, offset: int) -> int:
@@ -86,8 +86,8 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     look: str = ""
     """The module whose `may_matter(text)` looks at a file that holds a needle more closely, still by its bytes alone;
     empty when there is none. It imports next to nothing."""
-    parse_errors: Callable[[str, bytes], int] = _reads_all
-    """(path, text) -> how many places of the text the parser cannot read."""
+    parse_errors: Callable[[str, bytes], tuple[int, ...]] = _reads_all
+    """(path, text) -> how many places of the text the parser cannot read, in each way in which it is asked."""
     silenced_row: Callable[[Source, int], int] = _row_of
     """(source, offset) -> the row at whose end a comment silences what stands at the offset."""
     separator: str = "::"

@@ -66,7 +66,8 @@ RULE = Rule(
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
     needles_in={"python": (b".weight[", b".bias[", b"requires_grad=True"), "cpp": (MAKES_LEAF,)},
-    shape=rb"\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)|requires_grad=True|torch::requires_grad\(",
+    shape=rb"\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
+    rb"|\A(?s:(?=.*requires_grad=True).*?(?:\w_\(|[-+*/]=))",
 )
 
 

@@ -12,12 +12,15 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import check_device
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import ATEN_ALONE, FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import Computes
 from ..dispatch.registration import composite, op, publish
+from .indexing import index
 from .norms import norm_except_dim
+from .parts import slice_
+from .shrinking import softshrink
 from .ufunc_makers import cast
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -215,3 +218,29 @@ def _writable(array: Any) -> Any:
 
 
 _OWNERS: dict[int, Any] = {}
+
+
+def _index(self: Tensor, indices: Any) -> Tensor:
+    """Index tensors alone, or None, at least one."""
+    indices = tuple(indices.unbind() if isinstance(indices, Tensor) else indices)
+    if not indices:
+        raise IndexError("at least one index must be provided")
+    found: Tensor = index(self, indices)
+    return found
+
+
+def _local_scalar_dense(self: Tensor) -> Any:
+    return self.item()
+
+
+def _to_copy(self: Tensor, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Tensor:
+    return self.to(dtype=dtype, copy=True, memory_format=memory_format)
+
+
+ATEN_ALONE.update(
+    index=_index,
+    slice=slice_,
+    softshrink=softshrink,
+    _local_scalar_dense=_local_scalar_dense,
+    _to_copy=_to_copy,
+)

@@ -14,7 +14,7 @@ from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal, Op
-from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op, publish
 from .absent_gradients import no_derivative
 from .elementwise import conj, mul_scalar

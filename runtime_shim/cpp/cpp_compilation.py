@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .build_folder import workplace
 from .compile_cache import cache_folder, digest, entry_is_current, manifest_files
 from .compiler_diagnostics import missing_names
-from .compiler_processes import run_in_group
+from .compiler_processes import run_in_group, workplace
 from .header_precompilation import HeaderForm, Precompilation, is_clang, start_precompiling, stopped_with_us
 from .own_headers import (
     has_own_header,

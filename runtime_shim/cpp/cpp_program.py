@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import chosen_backend
-from .build_folder import ended_in_order
 from .compiler_diagnostics import is_of_torch, undefined_symbol
+from .compiler_processes import ended_in_order
 from .cpp_backend import Backend
 from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .extension_module import bound_to
@@ -80,7 +80,7 @@ def run_python(
         print(stop.code, file=sys.stderr)
         return 1
     except Exception as error:
-        from .program_traceback import print_traceback
+        from .program_errors import print_traceback
 
         sys.stdout.flush()
         shown = print_traceback(error, str(source), all_frames=all_frames)

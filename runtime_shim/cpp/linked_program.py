@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .build_folder import workplace
 from .compile_cache import cache_folder, digest
-from .compiler_processes import compiler_pool
+from .compiler_processes import compiler_pool, workplace
 from .cpp_compilation import (
     Compiled,
     CompilerOptions,

@@ -12,8 +12,8 @@ import functools
 import os
 from pathlib import Path
 
-from .build_folder import workplace
 from .compile_cache import cache_folder, digest
+from .compiler_processes import workplace
 
 INCLUDE = Path(__file__).parent / "include"
 """The headers with code."""

@@ -453,3 +453,7 @@ def watch_for_classes() -> None:
         return made
 
     builtins.__build_class__ = build  # type: ignore[assignment]
+
+
+def signature_of(function: Any) -> inspect.Signature:
+    return inspect.signature(original_of(function))

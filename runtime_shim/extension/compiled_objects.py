@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ..cpp.build_folder import workplace
 from ..cpp.compile_cache import cache_folder, digest, entry_is_current
-from ..cpp.compiler_processes import compiler_pool
+from ..cpp.compiler_processes import compiler_pool, workplace
 from ..cpp.cpp_compilation import included_umbrella, precompiled, read_dependencies, run_compiler
 from ..cpp.own_headers import headers_digest, is_own_header
 from ..cpp.toolchain import Toolchain

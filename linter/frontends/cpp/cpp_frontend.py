@@ -49,7 +49,7 @@ def _comments(text: bytes) -> Iterable[Span]:
     return cpp_comments(text)
 
 
-def _parse_errors(path: str, text: bytes) -> int:
+def _parse_errors(path: str, text: bytes) -> tuple[int, ...]:
     from .cpp_parsing import parse_errors
 
     return parse_errors(path, text)

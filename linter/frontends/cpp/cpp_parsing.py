@@ -115,10 +115,13 @@ class ParsedText(NamedTuple):
     """What was overwritten because the grammar could not read it."""
 
 
-def parse_errors(path: str, text: bytes) -> int:
-    """How many places of a file's text the grammar cannot read."""
-    masked = masked_text(path, text)
-    return error_count(read_through(masked, code_only(masked), grammar=grammar_for(path)).tree.root_node)
+def parse_errors(path: str, text: bytes) -> tuple[int, int]:
+    """How many places of a file's text the grammar cannot read, and, where there are some, of the unmasked text."""
+    masked, grammar = masked_text(path, text), grammar_for(path)
+    count = error_count(read_through(masked, code_only(masked), grammar=grammar).tree.root_node)
+    if not count or is_objective_c(path, text):
+        return count, 0
+    return count, error_count(parse_cpp(with_plain_lines(text), grammar).root_node)
 
 
 def read_through(

@@ -38,10 +38,10 @@ def _comments(text: bytes) -> Iterable[Span]:
     return python_comments(text)
 
 
-def _parse_errors(path: str, text: bytes) -> int:
+def _parse_errors(path: str, text: bytes) -> tuple[int, ...]:
     from .python_parsing import reads
 
-    return 0 if reads(text.decode("utf-8")) else 1
+    return (0 if reads(text.decode("utf-8")) else 1,)
 
 
 def _silenced_row(source: Source, offset: int) -> int:

@@ -1,0 +1,1 @@
+d()ECT(at:AutoNonVariableTypeMode();d({*}).toTensor()}
