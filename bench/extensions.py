@@ -23,8 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guardfix.runtime_shim.cpp import CompileError, cache_folder
+from guardfix.runtime_shim.cpp.compile_cache import digest
 from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_names
-from guardfix.runtime_shim.cpp.cpp_compilation import digest, headers_digest, precompiled
+from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
+from guardfix.runtime_shim.cpp.own_headers import headers_digest
 from guardfix.runtime_shim.cpp.toolchain import Toolchain, find_toolchain
 from guardfix.runtime_shim.extension.compiled_objects import compiled_object
 from guardfix.runtime_shim.extension.extension_flags import STANDARD, extension_defines, extension_include_folders

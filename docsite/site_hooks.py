@@ -43,10 +43,8 @@ _FENCE_SHOWN = re.compile(r"<p>[^<]*```")
 _log = logging.getLogger("mkdocs.hooks")
 _TABLE, _DATA = "<!-- the table of guards -->", "<!-- the data of guards -->"
 
-LIBRARY = """# The Python library
-
-`import guardfix` offers what the command line does, on files and on texts. None of it writes a file, and each function
-lists the errors that it raises.
+LIBRARY = """
+## Reference
 
 ::: guardfix.api.check
 
@@ -90,7 +88,6 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages; docs/rules.md is the same documentation on one page, for reading on GitHub."""
     made = {page_name(rule): rule_page(rule, verified_fixture) for rule in rules()}
     made["rules/index.md"] = index_page()
-    made["library.md"] = LIBRARY
     made["changelog.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
@@ -110,6 +107,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     page.meta["hide"] = [part for part, pages in hidden.items() if page.file.src_uri in pages]
     if page.file.src_uri == _FIRST_FOUND:
         page.meta["search"] = {"boost": 5}
+    if page.file.src_uri == "library.md":
+        markdown += LIBRARY
     markdown = _EDIT.sub(r"\1", markdown)
     markdown = _OWN_PAGE.sub("](", markdown)
     markdown = _OUTSIDE.sub(f"]({_OWN}", markdown)

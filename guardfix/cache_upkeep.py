@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import time
@@ -37,7 +38,7 @@ def clean_cache() -> None:
     """Remove everything that can be made again. What the user has agreed to stays. Raises `OSError`."""
     for folder in _all_folders():
         with suppress(FileNotFoundError):
-            shutil.rmtree(folder)
+            _remove(folder)
 
 
 def prune_cache(days: int, largest: int) -> None:
@@ -49,12 +50,22 @@ def prune_cache(days: int, largest: int) -> None:
     oldest = time.time() - days * _DAY
     for entry in entries:
         if entry.used < oldest or taken > largest:
-            shutil.rmtree(entry.path, ignore_errors=True)
+            with suppress(OSError):
+                _remove(entry.path)
             taken -= entry.size
 
 
+def _remove(folder: str) -> None:
+    """Remove a folder, which others find whole or not at all. Raises `OSError`."""
+    removed = f"{folder}.removed-{os.getpid()}"
+    os.rename(folder, removed)
+    shutil.rmtree(removed)
+
+
 def _all_folders() -> list[str]:
-    return [facts_folder(), *(os.path.join(user_cache_folder(), name) for name in _COMPILED)]
+    top = user_cache_folder()
+    half_removed = glob.glob(os.path.join(glob.escape(top), "*.removed-*"))
+    return [facts_folder(), *(os.path.join(top, name) for name in _COMPILED), *half_removed]
 
 
 def _compiled_entries() -> Iterator[_CompiledEntry]:

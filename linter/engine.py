@@ -476,7 +476,7 @@ def _find_in(
                 comments: list[tuple[Suppression, str]] = []
                 if facts.suppressions:
                     rows = statement_rows(finding, facts)
-                    comments += silenced_rows(facts).comments(rows, rule.code, rule.name)
+                    comments += silenced_rows(facts).comments(rows, rule.code, rule.name, rule.group or "")
                 if comments:
                     suppressed += 1
                     used[real_path(facts.path)].update((comment.places, given) for comment, given in comments)

@@ -89,18 +89,19 @@ def needles_of(rules: Iterable[Rule], language: str) -> tuple[bytes, ...]:
     """The bytes of which one stands in every file of the language that matters to one of the rules."""
     frontend = frontends()[language]
     mine = [rule for rule in rules if language in rule.languages]
-    return shortened((*_guard_texts(mine, frontend), *_texts(mine)))
+    return shortened((*_guard_texts(mine, frontend), *_texts(mine, language)))
 
 
 def sought_by(rules: Iterable[Rule], frontend: Frontend) -> Sought:
     """What these rules look for in the front end's files."""
     mine = [rule for rule in rules if frontend.name in rule.languages]
     of_any_shape = [rule for rule in mine if not (rule.odd_uses_only or rule.looks_wider)]
-    always = shortened((*_guard_texts(of_any_shape, frontend), *_texts(mine)))
+    always = shortened((*_guard_texts(of_any_shape, frontend), *_texts(mine, frontend.name)))
     return Sought(
         needles=needles_of((rule for rule in mine if rule.default), frontend.name),
-        texts=tuple(_texts(mine)),
+        texts=tuple(_texts(mine, frontend.name)),
         always=always,
+        shapes=tuple((needle, rule.shape) for rule in mine if rule.shape for needle in rule.needles_of(frontend.name)),
         words=tuple(
             guard.name
             for guard in _guards_of(mine, frontend)
@@ -118,8 +119,8 @@ def _guard_texts(rules: Sequence[Rule], frontend: Frontend) -> list[bytes]:
     return [name.encode() for guard in _guards_of(rules, frontend) for name in (guard.name, *guard.companions)]
 
 
-def _texts(rules: Sequence[Rule]) -> list[bytes]:
-    return sorted({needle for rule in rules for needle in rule.needles})
+def _texts(rules: Sequence[Rule], language: str) -> list[bytes]:
+    return sorted({needle for rule in rules for needle in rule.needles_of(language)})
 
 
 def shortened(needles: Iterable[bytes]) -> tuple[bytes, ...]:
@@ -166,6 +167,7 @@ def recorded_text() -> str:
         "NEEDLES: dict[str, tuple[bytes, ...]]": {name: found.needles for name, found in sought.items()},
         "TEXTS: dict[str, tuple[bytes, ...]]": {name: found.texts for name, found in sought.items() if found.texts},
         "ALWAYS: dict[str, tuple[bytes, ...]]": {name: found.always for name, found in sought.items()},
+        "SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]]": {"python": sought["python"].shapes},
         "WORDS: dict[str, tuple[str, ...]]": {name: found.words for name, found in sought.items()},
         "FRONTENDS: frozenset[str]": frozenset(folders),
         "RULES: int": len(modules),

@@ -277,3 +277,7 @@ def python_guard(dotted: str) -> str | None:
 def canonical_name(name: str) -> str:
     """A dotted name in torch's own spelling, whatever module stands in for torch."""
     return PYTHON_MODULES[0] + name[len(shim) :] if name.startswith((shim := PYTHON_MODULES[1]) + ".") else name
+
+
+ASKS_FOR_GRADIENTS, MAKES_LEAF = b"autograd::grad(", b"torch::requires_grad("
+"""Texts of C++ by which functions that no guard reaches are run: PyTorch may raise in them as well."""

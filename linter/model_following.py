@@ -112,11 +112,11 @@ def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]], tr
 
     With `training`, only of those that may train.
     """
-    names_in = {
-        path: {word for word in words if _is_called(word, text)}
-        for path, text in texts
-        if not training or _MAY_TRAIN.search(text)
-    }
+    names_in: dict[str, set[bytes]] = {}
+    for path, text in texts:
+        called = {word for word in words if _is_called(word, text)}
+        if called and (not training or _MAY_TRAIN.search(text)):  # most files call none: the longer search comes last
+            names_in[path] = called
     counts = Counter(name for found in names_in.values() for name in found)
     # A name that is called in many files stands for many functions.
     found = [path for path, names in names_in.items() if any(counts[name] <= MOST_CALLING for name in names)]

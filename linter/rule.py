@@ -7,8 +7,9 @@ it flags, why it is bad, example, use instead, whether the fix is safe, what is 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 
 from msgspec import Struct, field
 
@@ -75,6 +76,10 @@ class Rule(Struct):
     needles: tuple[bytes, ...] = ()
     """What else it looks at, calls or other text: each is a piece that stands in the source as it is written here.
     A file is read when it holds one of these, or one of the guards."""
+    needles_in: Mapping[str, tuple[bytes, ...]] = MappingProxyType({})
+    """Such text by language, where it matters in files of one language only."""
+    shape: bytes = b""
+    """A regular expression that matches in each Python file in which such text matters; empty where any does."""
     odd_uses_only: bool = False
     """It never has a word about guards that stand in their language's ordinary shapes (`with torch.no_grad():`), so
     that files which hold no others need not be parsed for it."""
@@ -103,17 +108,25 @@ class Rule(Struct):
         # What would otherwise be taken letter by letter, or fail where nothing speaks of this rule.
         if not isinstance(self.languages, tuple) or not self.languages:
             raise ValueError(f'{self.code}: `languages` is a tuple of names, such as `("python",)`')
-        if not isinstance(self.needles, tuple) or not all(isinstance(one, bytes) and one for one in self.needles):
+        if not all(isinstance(some, tuple) and all(map(_is_text, some)) for some in self._all_needles):
             raise ValueError(
                 f'{self.code}: `needles` is a tuple of bytes, none of them empty, such as `(b"set_enabled",)`'
             )
-        if self.guards is no_guards and not self.needles:
+        if self.guards is no_guards and not any(self._all_needles):
             raise ValueError(f"{self.code} looks at no guards and says nothing else that it looks at: give `needles`")
 
     @property
     def looks_wider(self) -> bool:
         """Whether files are parsed for it, where it is chosen, that no rule has a word about by default."""
         return not self.default and not self.odd_uses_only and self.guards is not no_guards
+
+    @property
+    def _all_needles(self) -> tuple[tuple[bytes, ...], ...]:
+        return (self.needles, *self.needles_in.values())
+
+    def needles_of(self, language: str) -> tuple[bytes, ...]:
+        """What it looks for in files of a language, besides guards."""
+        return (*self.needles, *self.needles_in.get(language, ()))
 
     @property
     def documentation(self) -> str:
@@ -261,6 +274,10 @@ class Rule(Struct):
             variable=event.variable,
             steps=story_of(event, project),
         )
+
+
+def _is_text(needle: object) -> bool:
+    return isinstance(needle, bytes) and bool(needle)
 
 
 @cache

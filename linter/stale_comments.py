@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from .facts import Facts, Span
 from .files.suppressions import is_ours, names_rule, unknown_code
-from .rule import Rule, StaleCodes
-from .rule_names import rule_names
+from .rule import Rule, StaleCodes, all_rules
+from .rule_names import group_named, rule_names
+
+
+def _meant(given: str, known: Collection[tuple[str, str]]) -> Iterator[str]:
+    """The codes of the rules that a code in a comment means."""
+    group = given.lower().removeprefix("guardfix-")
+    if group_named(group) is not None:
+        yield from (rule.code for rule in all_rules() if rule.group == group)
+    else:
+        yield from (code for code, name in known if names_rule(given, code, name))
+
 
 UsedCodes = set[tuple[tuple[Span, ...], str]]
 """(places of a comment, code in it that silenced a finding)."""
@@ -31,7 +41,7 @@ def stale_codes(facts: Facts, used: Collection[tuple[tuple[Span, ...], str]], ru
             for given in ours
             if given not in unknown
             and (comment.places, given) not in used
-            and all(code in run_here for code, name in known if names_rule(given, code, name))
+            and all(code in run_here for code in _meant(given, known))
         )
         if unused or unknown:
             found.append(StaleCodes(comment, unused, unknown))

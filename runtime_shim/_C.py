@@ -408,8 +408,8 @@ def _late(name: str) -> Any:
 _LATE = {
     "_current_autograd_node": ("autograd.backward_engine", "running_node"),
     "_get_current_graph_task_keep_graph": ("autograd.backward_engine", "keeps_graph"),
-    "_dispatch_has_kernel": ("library.op_kernels", "has_kernel"),
-    "_dispatch_has_kernel_for_dispatch_key": ("library.op_kernels", "has_kernel_for_dispatch_key"),
+    "_dispatch_has_kernel": ("library.op_library", "has_kernel"),
+    "_dispatch_has_kernel_for_dispatch_key": ("library.op_library", "has_kernel_for_dispatch_key"),
     "_get_autograd_fallback_mode": ("library.missing_autograd", "get_mode"),
     "_set_autograd_fallback_mode": ("library.missing_autograd", "set_mode"),
     "_will_engine_execute_node": ("autograd.backward_engine", "will_execute"),

@@ -23,7 +23,7 @@ from .core.device import device, is_known
 from .core.pickle_machine import Global, Malformed, Opcode, PickleMachine
 from .core.pickled_values import in_set, of_kind
 from .core.tensor import Tensor
-from .jit.saved_values import ZIP, load_saved
+from .jit.archived_tensors import ZIP, load_saved
 from .jit.script_errors import ArchiveError
 from .nn.parameter import rebuild_buffer, rebuild_parameter
 

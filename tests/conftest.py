@@ -30,6 +30,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if b"pytest.mark.smoke" not in collection_path.read_bytes() else None
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests wait for a fifth of their time, for processes, files and deadlines."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(tryfirst=True)  # before rows are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a table marked `few`, the other rows are thorough; of one marked `some`, those that chance leaves out."""

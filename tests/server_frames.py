@@ -39,7 +39,7 @@ class _Output(io.BytesIO):
 
 def said(stream: bytes) -> tuple[int, list[Message], str]:
     """(exit status, answers and notifications, what was logged) of a server that reads these bytes and then the end."""
-    from guardfix.server.language_server import new_server
+    from guardfix.server.server_features import new_server
 
     server, output, log = new_server(), _Output(), io.StringIO()
     handler = logging.StreamHandler(log)

@@ -93,6 +93,7 @@ STANDS_FOR_PYTORCH = (
     "cuda.py",
     "distributed.py",
     "extension/inline_modules.py",
+    "func.py",
     "jit/archive_loader.py",
     "jit/script_errors.py",
     "library/__init__.py",
@@ -134,6 +135,29 @@ def test_a_long_file_says_why() -> None:
         if len(lines) > LONGEST and not re.search("Long because|hence over 500 lines", lines[0]):
             long.append(f"{shown(path)}: {len(lines)} lines")
     assert long == []
+
+
+def sizes_of_the_shim() -> dict[str, tuple[int, int]]:
+    """Files and lines of each folder with Python files, and of all headers."""
+    by_folder: dict[str, list[Path]] = defaultdict(list)
+    for path in sources("runtime_shim"):
+        by_folder[shown(path.parent)].append(path)
+    headers = ROOT / "runtime_shim" / "cpp" / "include"
+    by_folder[shown(headers)] = [path for path in headers.rglob("*") if path.is_file()]
+    return {
+        folder: (len(paths), sum(len(path.read_bytes().splitlines()) for path in paths))
+        for folder, paths in by_folder.items()
+    }
+
+
+def test_the_shim_stays_within_its_budget() -> None:
+    text = (Path(__file__).parent / "size_budget.txt").read_text(encoding="utf-8")
+    rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    budget = {folder: (int(files), int(lines)) for folder, files, lines in rows}
+    found = sizes_of_the_shim()
+    assert found.keys() == budget.keys()
+    assert {folder: size for folder, size in found.items() if size[0] > budget[folder][0]} == {}, "files"
+    assert {folder: size for folder, size in found.items() if size[1] > budget[folder][1]} == {}, "lines"
 
 
 def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:

@@ -1,13 +1,9 @@
-"""GF207: the guard is declared again at the top of the lambda that runs in another thread."""
+"""GF207: the guard is declared again at the top of the function or lambda that runs in another thread."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from guardfix.linter.analysis.thread_targets import started_functions
-from guardfix.linter.facts import Facts, Function, Span
+from guardfix.linter.facts import Function
 from guardfix.linter.facts.index import index_of
-from guardfix.linter.rules.gf207_guard_lost_in_thread import thread_start
 
 from ..edits.statements import indentation, line_start, newline_of
 from ..fix import Edit, Fix, insertion
@@ -19,14 +15,15 @@ FIX = FixRule()
 
 @FIX.fix
 def repeat_in_the_thread(site: Site) -> Fix | None:
-    use, text = site.use, site.text
-    holding = index_of(site.facts).functions_around.around(site.finding.span)
-    around = [f for f in holding if f.body.holds(site.finding.span)][::-1]
-    lambdas = [f for f in around if f.is_lambda and thread_start(f, site.facts)]
-    started = [f for f in around if f.span in _started(site.facts)]
-    if use.shared or not (lambdas or started):
+    use, text, finding = site.use, site.text, site.finding
+    if site.facts.language == "python":
+        return None  # what is run there may be used elsewhere as well
+    handed_over = finding.steps[-2]
+    around = index_of(site.facts).functions_around.around(finding.span)
+    within = [f for f in around if f.body.holds(finding.span) and not _holds(f, handed_over.offset)]
+    if use.shared or not within or finding.path != handed_over.path:
         return None
-    function = (lambdas or started)[-1]
+    function = min(within, key=lambda function: function.body.start)
     declaration = text[use.span.start : use.span.end].decode("utf-8", "replace")
     if not declaration.isascii():
         return None  # compilers differ in which other letters a name may have
@@ -34,10 +31,8 @@ def repeat_in_the_thread(site: Site) -> Fix | None:
     return site.fix(f"repeat `{declaration}` at the top of {where}", [_at_the_top(function, declaration, text)])
 
 
-@lru_cache(maxsize=4)
-def _started(facts: Facts) -> frozenset[Span]:
-    """The functions that threads run, by their places."""
-    return frozenset(one.function.span for one in started_functions(facts))
+def _holds(function: Function, offset: int) -> bool:
+    return function.body.start <= offset < function.body.end
 
 
 def _at_the_top(function: Function, declaration: str, text: bytes) -> Edit:

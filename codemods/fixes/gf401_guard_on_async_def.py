@@ -60,7 +60,7 @@ def _unsilenced(facts: Facts) -> dict[Span, list[PythonUse]]:
 
 
 def _is_silenced(span: Span, facts: Facts) -> bool:
-    return silenced_rows(facts).silence(facts.rows(span), GF401.code, GF401.name)
+    return silenced_rows(facts).silence(facts.rows(span), GF401.code, GF401.name, GF401.group or "")
 
 
 def _call_text(text: bytes, found: PythonUse) -> str:

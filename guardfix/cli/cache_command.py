@@ -1,4 +1,4 @@
-"""`guardfix cache dir`, `clean`, `prune` and `decided`."""
+"""`guardfix cache dir`, `headers`, `clean`, `prune` and `decided`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,22 @@ def command() -> None:
 def show_folder() -> None:
     """Print the folder of the cache."""
     echo(printable(user_cache_folder()))
+
+
+@command.command("headers")
+def show_header_folders() -> None:
+    """Print the folders of the shim's C++ headers, for an editor's include path.
+
+    The headers that only include others are written into the cache.
+    """
+    from guardfix.runtime_shim.cpp.own_headers import own_include_folders, write_forwarding_headers
+
+    try:
+        write_forwarding_headers()
+    except OSError as error:
+        raise Failure(f"{error.filename}: cannot be written: {error.strerror}") from None
+    for folder in own_include_folders():
+        echo(printable(str(folder)))
 
 
 @command.command("clean")

@@ -46,6 +46,7 @@ DEFAULTS: dict[str, object] = {
     "stdin_filename": None,
     "timeout_per_file": None,
     "unsafe": False,
+    "verbose": False,
     "watch": False,
 }
 FLAGS: dict[str, str] = {
@@ -70,6 +71,8 @@ FLAGS: dict[str, str] = {
     "--compat": "compat",
     "--no-baseline": "no_baseline",
     "--statistics": "statistics",
+    "--verbose": "verbose",
+    "-v": "verbose",
     "--exit-zero": "exit_zero",
     "-e": "exit_zero",
     "--exit-non-zero-on-fix": "exit_non_zero_on_fix",

@@ -39,7 +39,7 @@ _HELP_TEXT = """\
   a         lets the next key count for all uses that are left in this file
   u         goes back to the use before, and forgets what was chosen there
   q         stops asking: what was chosen so far can be written, and the next run asks about the rest
-  Ctrl-C    ends, and writes nothing"""
+  Ctrl-C    ends, and writes nothing; the next run goes on from here"""
 _AROUND = 4
 """Rows of code that are shown above and below a use."""
 _SHOWN_EVIDENCE = 6
@@ -61,17 +61,25 @@ def need_terminal() -> None:
 def ask_for_choices(report: FixableReport, *, color: bool) -> dict[tuple[str, int], Purpose]:
     """Ask about each use that the run leaves open; what was chosen, by the file and the place of the use.
 
-    Raises `click.Abort` at Ctrl-C.
+    Raises `click.Abort` at Ctrl-C; what was chosen until then is kept for the next run.
     """
     from guardfix.codemods.apply.personal_choices import offers, open_uses
 
+    from .interrupted_choices import keep_choices, kept_choices
+
     uses = open_uses(report)
-    answers = _Answers()
+    answers = _Answers(kept_choices(report))
+    if answers.chosen:
+        echo(f"{count_of(len(answers.chosen), 'choice')} of the interrupted run taken up; u goes back", err=True)
     asked: list[int] = []
     """The uses that were asked about, for going back."""
     number = 0
     while number < len(uses):
         finding = uses[number]
+        if (finding.path, finding.span.start) in answers.chosen:
+            asked.append(number)
+            number += 1
+            continue
         offered = {_KEYS[offer.purpose]: offer for offer in offers(finding, report)}
         key = answers.for_file.get(finding.path, "")
         if key not in offered and key != _SKIP:
@@ -83,12 +91,14 @@ def ask_for_choices(report: FixableReport, *, color: bool) -> dict[tuple[str, in
                 before = uses[number]
                 answers.chosen.pop((before.path, before.span.start), None)
                 answers.for_file.pop(before.path, None)
+                keep_choices(answers.chosen, report)
                 continue
             asked.append(number)
         if key == _QUIT:
             break
         if key in offered:
             answers.chosen[finding.path, finding.span.start] = offered[key].purpose
+            keep_choices(answers.chosen, report)
         number += 1
     return answers.chosen
 

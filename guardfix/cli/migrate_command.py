@@ -89,15 +89,19 @@ def _ask(report: FixableReport, run: CommandRun) -> int:
     from guardfix.codemods.apply.settling import settle
 
     from .interactive_choices import ask_for_choices, confirm_writing
+    from .interrupted_choices import forget_choices
 
     settled = settle(report, ask_for_choices(report, color=run.color))
     changed = [rewritten for rewritten in settled.rewrites if rewritten.changed]
     if not changed:
+        forget_choices()
         for rewritten in settled.rewrites:
             write_note(printable(refusal(rewritten)))
         write_note("Nothing to change.")
         return 1 if settled.rewrites else 0
-    if not confirm_writing(len(changed), lambda: show_changes(changed, run)):
+    wanted = confirm_writing(len(changed), lambda: show_changes(changed, run))
+    forget_choices()
+    if not wanted:
         write_note("Nothing was written.")
         return 1
     return _write(settled, run)

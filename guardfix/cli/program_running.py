@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,16 +86,24 @@ def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions
     return replace(options, include=(*options.include, *include), link=(*options.link, *link))
 
 
-def _explain(shown: str) -> None:
-    """One line behind a traceback: what the tensor is and where it was made, and what says more."""
+def _explain(shown: str, source: Path | None = None) -> None:
+    """One line behind a traceback: what the tensor is and where it was made, and what says more.
+
+    `source` is the file of a C++ program, whose backtrace names functions alone.
+    """
     from guardfix.pytorch_messages.message_lookup import message_in
 
     if message_in(shown) is None:
         return
     from ..why.answers import brief_answer
 
+    paths = []
+    if source is not None:
+        from guardfix.linter.files.project_root import project_root
+
+        paths = [project_root(str(source.resolve().parent)) or str(source)]
     with contextlib.suppress(Exception):  # the program's error is what counts
-        for line in brief_answer(shown):
+        for line in brief_answer(shown, paths):
             echo(line, err=True)
 
 
@@ -127,7 +136,8 @@ def run_program(
     try:
         if file.suffix == _PYTHON:
             return run_python(file, arguments, all_frames=all_frames, at_error=_explain, **how)
-        return run_cpp(file, arguments, options=_with_third_parties(file, CompilerOptions(**options)), **how)
+        compiled_with = _with_third_parties(file, CompilerOptions(**options))
+        return run_cpp(file, arguments, options=compiled_with, at_error=partial(_explain, source=file), **how)
     except ProgramError as error:
         echo(f"guardfix run: {error}", err=True)
         header = None if getattr(error, "missing", None) else re.search(_NOT_FOUND, str(error))

@@ -41,6 +41,9 @@ def reporting(command: F) -> F:
                 help="Write the findings to FILE instead of standard output.",
             ),
             click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of listing them."),
+            click.option(
+                "--verbose", "-v", is_flag=True, help="Also tell which functions were not followed to their ends."
+            ),
             click.option("--exit-zero", "-e", is_flag=True, help="Exit with 0 even if there are findings."),
             click.option(
                 "--exit-non-zero-on-fix",
@@ -59,6 +62,7 @@ class Reporting(Struct, frozen=True):
     output_format: str
     output_file: str | None
     statistics: bool
+    verbose: bool
     exit_zero: bool
     exit_non_zero_on_fix: bool
 
@@ -71,6 +75,7 @@ class Reporting(Struct, frozen=True):
             chosen,
             arguments.pop("output_file"),
             arguments.pop("statistics"),
+            arguments.pop("verbose"),
             arguments.pop("exit_zero"),
             arguments.pop("exit_non_zero_on_fix"),
         )
@@ -99,7 +104,7 @@ class Reporting(Struct, frozen=True):
             else:
                 output_format.findings(report, output)
             if not run.quiet:
-                for note in notes(report):
+                for note in notes(report, verbose=self.verbose):
                     for line in wrapped(note, terminal_width(sys.stderr), indent=TAB):
                         write_note(line)
                 if not output_format.for_machines:

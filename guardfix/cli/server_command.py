@@ -29,7 +29,7 @@ def command(stdio: bool, log_level: str) -> None:
     docs/editors.md says how to set up VS Code, Neovim, Helix, Emacs, Zed, Sublime Text and CLion.
     """
     try:
-        from ..server.language_server import new_server
+        from ..server.server_features import new_server
     except ImportError as error:
         why = "the server needs the package pygls: `pip install 'guardfix[server]'`"
         raise_unless_missing(error, ("pygls", "lsprotocol"), why)

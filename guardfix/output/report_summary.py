@@ -11,6 +11,7 @@ from guardfix.linter.engine import Report
 from guardfix.linter.files.languages import why_not_read
 from guardfix.linter.files.suppressions import unknown_code
 from guardfix.linter.findings import Applicability
+from guardfix.linter.flow.project_events import unfinished_in
 from guardfix.linter.guards import LEGACY
 from guardfix.linter.parser_versions import untested_parsers
 
@@ -60,8 +61,8 @@ def is_for_a_person(finding: FixableFinding) -> bool:
     return finding.decision is not None and finding.use is not None and finding.use.guard == LEGACY
 
 
-def notes(report: Report) -> Iterator[str]:
-    """What a reader should know about how files were read."""
+def notes(report: Report, *, verbose: bool = False) -> Iterator[str]:
+    """What a reader should know about how files were read; if `verbose`, also how far code was followed."""
     for facts in report.project.checked():
         for note in facts.notes:
             yield f"note: {printable(facts.path)}: {note}"
@@ -79,6 +80,12 @@ def notes(report: Report) -> Iterator[str]:
         yield f"note: guardfix isn't tested with {' and '.join(untested)}: findings may differ"
     if report.suppressed:
         yield f"note: {count_of(report.suppressed, 'finding')} suppressed by comments"
+
+    unfinished = unfinished_in(report.project) if verbose else []
+    if unfinished:
+        rows = [f"{printable(path)}:{report.project.files[path].row(span.start)}" for path, span in unfinished]
+        what = "was too long" if len(rows) == 1 else "were too long"
+        yield f"note: {count_of(len(rows), 'function')} {what} to be followed to the end: {', '.join(rows)}"
 
 
 def lost_workers(report: Report) -> Iterator[str]:

@@ -59,7 +59,8 @@ def _rule(finding: FixableFinding, rule: Rule | None) -> dict[str, Any]:
         told["defaultConfiguration"] = {"enabled": rule.default, "level": _LEVELS[rule.severity]}
     if url := rule_url(finding):
         told["helpUri"] = url
-    told["properties"] = {"tags": ["correctness", "pytorch"]}
+    group = [rule.group.value] if rule is not None and rule.group is not None else []
+    told["properties"] = {"tags": ["correctness", "pytorch", *group]}
     return told
 
 

@@ -97,7 +97,7 @@ _MESSAGES = (
                 "none at run time, but it changes where the guard is",
             ),
         ),
-        ("GF501", "GF506", "GF503"),
+        ("GF501", "GF506", "GF503", "GF508"),
         blames="inference",
     ),
     KnownMessage(
@@ -121,7 +121,7 @@ _MESSAGES = (
                 "right only if nothing that trains reads the tensor",
             ),
         ),
-        ("GF501", "GF506", "GF503", "GF502"),
+        ("GF501", "GF506", "GF503", "GF502", "GF508"),
         blames="inference",
     ),
     KnownMessage(
@@ -179,7 +179,7 @@ _MESSAGES = (
                 "none",
             ),
         ),
-        ("GF502", "GF507", "GF406"),
+        ("GF502", "GF507", "GF406", "GF408", "GF410", "GF204", "GF205", "GF206"),
         blames="any",
     ),
     KnownMessage(
@@ -434,7 +434,7 @@ _MESSAGES = (
         "`with torch.no_grad:` names the class, without the parentheses that make a guard of it. (Other classes give "
         "the same message.)",
         (Cure("`with torch.no_grad():`", "none", "call_it"),),
-        ("GF403",),
+        ("GF403", "GF505"),
     ),
     KnownMessage(
         "legacy-guard-deprecated",
@@ -508,6 +508,7 @@ _MESSAGES = (
             Cure("put the guard around the call of the scripted function", "none"),
             Cure("`with torch.no_grad():` in the scripted code", "tensors are normal ones, a little slower"),
         ),
+        ("GF411",),
     ),
     KnownMessage(
         "computed-tensor-sent",
@@ -554,6 +555,21 @@ _MESSAGES = (
         ),
     ),
     KnownMessage(
+        "kernel-calls-itself",
+        (
+            MessageText("an autograd kernel calls itself until the stack overflows", cpp_only=True),
+            MessageText("segmentation fault in an op with an Autograd kernel", cpp_only=True),
+        ),
+        "A kernel that is registered for an Autograd key calls its own op again, without a guard that hides the key. "
+        "The dispatcher calls the same kernel, and so on; the process ends by a signal, without a message.",
+        (
+            Cure("`at::AutoDispatchBelowADInplaceOrView guard;` before the call, in the kernel", "none"),
+            Cure("call the backend's kernel or another op in its place", "none"),
+        ),
+        ("GF306",),
+        kind="symptom",
+    ),
+    KnownMessage(
         "memory-grows",
         (
             MessageText("CUDA out of memory. Tried to allocate"),
@@ -570,7 +586,7 @@ _MESSAGES = (
             Cure("the same under `no_grad`", "a little slower; the results can be used anywhere"),
             Cure("keep numbers, not tensors: `total += loss.item()`, `x.detach()`", "none"),
         ),
-        ("GF201", "GF202", "GF207", "GF208"),
+        ("GF201", "GF202", "GF207", "GF208", "GF209", "GF409", "GF411"),
         kind="symptom",
     ),
     KnownMessage(
@@ -587,7 +603,7 @@ _MESSAGES = (
             Cure("run the part that uses the parameter outside the guard", "the graph takes memory"),
             Cure("update in place under `no_grad`: `w -= lr * g`", "none"),
         ),
-        ("GF502", "GF501"),
+        ("GF502", "GF501", "GF408", "GF304", "GF307"),
         kind="symptom",
         blames="any",
     ),
@@ -604,7 +620,7 @@ _MESSAGES = (
             Cure("give the guard a name (C++), or write `with torch.no_grad():` (Python)", "none"),
             Cure("put the guard into the function that the thread runs", "none"),
         ),
-        ("GF201", "GF203", "GF202", "GF208", "GF207", "GF401", "GF402", "GF404", "GF406"),
+        ("GF201", "GF203", "GF202", "GF208", "GF207", "GF401", "GF402", "GF404", "GF405", "GF406", "GF409", "GF411"),
         kind="symptom",
     ),
 )

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,11 +17,15 @@ from msgspec.structs import replace
 from guardfix.api import options_for
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
 from guardfix.linter.engine import Options, Report, check
-from guardfix.linter.facts import Facts
+from guardfix.linter.facts import Facts, Span
 from guardfix.linter.files.user_cache import own_folder
 from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.flow.frame_runs import function_at
+from guardfix.linter.flow.program import File
+from guardfix.linter.flow.tensor_sightings import Sightings, watch_around
 from guardfix.linter.frontends.frontend import frontend_of
 from guardfix.linter.known_project import KnownProject
+from guardfix.why.source_files import read_whole
 
 from .editor_positions import EditorLines
 from .open_documents import OpenDocument
@@ -69,6 +74,8 @@ class CheckedText:
 
     document: OpenDocument
     report: FixableReport
+    _seen: dict[Span | None, Sightings] = dataclass_field(default_factory=dict)
+    """By function, for hovers."""
 
     @cached_property
     def findings(self) -> Sequence[FixableFinding]:
@@ -89,6 +96,30 @@ class CheckedText:
         if frontend is None or source is None:
             return None
         return frontend.extract(source, frozenset(frontend.guards), None)
+
+    @cached_property
+    def program(self) -> Mapping[str, Facts]:
+        """The file, read whole, with what the check has read; empty where there is no guard."""
+        path = self.document.path
+        whole = read_whole(path, self.report.workspace)
+        files = {**self.report.project.files, path: whole} if whole is not None else {}
+        return files if any(facts.guard_uses for facts in files.values()) else {}
+
+    def seen_around(self, offset: int) -> Sightings | None:
+        """What an abstract run of the function at a place, and of its callers, shows; None where nothing is run."""
+        path, files = self.document.path, self.program
+        if not files:
+            return None
+        row = files[path].row(offset)
+        _, body = function_at(File(files[path], 0, {}), row)
+        key = body.span if body is not None else None
+        if key not in self._seen:
+            self._seen[key] = watch_around(files.values(), path, row)
+        return self._seen[key]
+
+    def row(self, path: str, span: Span) -> int:
+        """The row of a place of the program."""
+        return self.program[path].row(span.start)
 
     def lines_of(self, path: str) -> EditorLines:
         """The lines of a file of the project, by the offsets that findings have."""

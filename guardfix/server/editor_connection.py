@@ -15,7 +15,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
-from .editor_frames import BadMessage, FrameLost, message_in, next_frame
+from .editor_frames import BadMessage, FrameLost, frame_message, next_frame
 
 _LOOK = 2.0
 """Seconds between two looks for the editor's process."""
@@ -50,7 +50,7 @@ class StrictProtocol(LanguageServerProtocol):
     def receive(self, kind: bytes, content: bytes) -> None:
         """Handle the message of a frame, or refuse it."""
         try:
-            message = message_in(kind, content)
+            message = frame_message(kind, content)
         except BadMessage as error:
             self._refuse(error)
             return

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from lsprotocol.types import ErrorCodes
 
-LARGEST = 1 << 28
+LARGEST_FRAME = 1 << 28
 """Bytes of a message: a length beyond that is no length."""
 _LONGEST_HEADER = 1 << 12
 _MOST_HEADERS = 32
@@ -44,13 +44,13 @@ def next_frame(stream: BinaryIO) -> tuple[bytes, bytes] | None:
             raise FrameLost(f"no header: {line[:40]!r}")
         headers[name] = value.strip()
     length = headers.get(b"content-length", b"")
-    if not re.fullmatch(rb"[0-9]{1,10}", length) or int(length) > LARGEST:
+    if not re.fullmatch(rb"[0-9]{1,10}", length) or int(length) > LARGEST_FRAME:
         raise FrameLost(f"no length: {length[:40]!r}")
     content = stream.read(int(length))
     return (headers.get(b"content-type", b""), content) if len(content) == int(length) else None
 
 
-def message_in(kind: bytes, content: bytes) -> dict[str, Any]:
+def frame_message(kind: bytes, content: bytes) -> dict[str, Any]:
     """The message of a frame. Raises `BadMessage`."""
     if not _UTF8.fullmatch(kind):
         raise BadMessage(ErrorCodes.ParseError, "messages are read as UTF-8")

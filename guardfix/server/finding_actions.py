@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from lsprotocol.types import (
@@ -11,10 +10,7 @@ from lsprotocol.types import (
     CodeActionKind,
     Command,
     Diagnostic,
-    OptionalVersionedTextDocumentIdentifier,
     Range,
-    TextDocumentEdit,
-    TextEdit,
     WorkspaceEdit,
 )
 
@@ -22,16 +18,15 @@ from guardfix.adoption.noqa_comments import commented
 from guardfix.codemods.apply.personal_choices import offers, open_uses
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
-from guardfix.codemods.fix import Edit, Fix
+from guardfix.codemods.fix import Fix
 from guardfix.codemods.fixable import FixableFinding
-from guardfix.linter.facts import Span
 from guardfix.linter.findings import Applicability
 from guardfix.output.finding_places import rule_url
 
 from .document_checks import CheckedText
-from .editor_positions import EditorLines
+from .editor_edits import changed_lines_of, document_edit, edited
+from .error_reasons import errors_in, why_actions
 from .finding_diagnostics import diagnostic_of
-from .open_documents import OpenDocument
 
 FIX_ALL = "source.fixAll.guardfix"
 OPEN_RULE = "guardfix.openRule"
@@ -43,8 +38,12 @@ _WHAT = {
 }
 
 
-def actions_in(checked: CheckedText, where: Range, only: Iterable[str] | None) -> list[CodeAction]:
-    """The actions for the findings that a range touches; `only` names the kinds that are wanted."""
+def actions_in(
+    checked: CheckedText, where: Range, only: Iterable[str] | None, told: Sequence[Diagnostic] = ()
+) -> list[CodeAction]:
+    """The actions for the findings and the errors that a range touches; `only` names the kinds that are wanted, `told`
+    is what the editor shows there.
+    """
     kinds = None if only is None else list(only)
     actions: list[CodeAction] = []
     document = checked.document
@@ -54,6 +53,9 @@ def actions_in(checked: CheckedText, where: Range, only: Iterable[str] | None) -
         for number, finding in enumerate(checked.findings):
             if finding.span.start <= end and start <= finding.span.end:
                 actions += _for_finding(checked, finding, _Deferred(document.uri, document.version, number))
+        offered = [action.edit for action in actions if action.edit is not None]
+        why = why_actions(checked, errors_in(checked, where, told))
+        actions += [action for action in why if action.edit not in offered]
     if (
         _wanted(FIX_ALL, kinds)
         and (kinds is not None or actions)
@@ -100,7 +102,7 @@ def _for_finding(checked: CheckedText, finding: FixableFinding, silence: _Deferr
                 title=f"{finding.code}: {to} ({_WHAT[offer.purpose]})",
                 kind=CodeActionKind.QuickFix,
                 diagnostics=[diagnostic],
-                edit=_edited(checked, offer.fix.edits),
+                edit=edited(checked, finding.path, offer.fix.edits),
             )
     yield CodeAction(
         title=f"{finding.code}: silence here with a comment",
@@ -125,21 +127,8 @@ def _fix_action(checked: CheckedText, fix: Fix, diagnostic: Diagnostic) -> CodeA
         kind=CodeActionKind.QuickFix,
         diagnostics=[diagnostic],
         is_preferred=True if safe else None,
-        edit=_edited(checked, fix.edits),
+        edit=edited(checked, checked.document.path, fix.edits),
     )
-
-
-def _edited(checked: CheckedText, edits: Iterable[Edit]) -> WorkspaceEdit:
-    lines = checked.lines_of(checked.document.path)
-    return document_edit(
-        checked.document, [TextEdit(lines.range(edit.span), edit.content) for edit in sorted(set(edits))]
-    )
-
-
-def document_edit(document: OpenDocument, edits: list[TextEdit]) -> WorkspaceEdit:
-    """Edits of one version of an open text: the editor refuses them for any other."""
-    place = OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
-    return WorkspaceEdit(document_changes=[TextDocumentEdit(place, list(edits))])
 
 
 def _silence(checked: CheckedText, finding: FixableFinding) -> WorkspaceEdit | None:
@@ -163,24 +152,3 @@ def _fix_all(checked: CheckedText) -> WorkspaceEdit | None:
         if rewritten.changed:
             return document_edit(document, changed_lines_of(document.lines, rewritten.source.encode(rewritten.text)))
     return None
-
-
-def changed_lines_of(lines: EditorLines, new: bytes) -> list[TextEdit]:
-    """The lines that differ between a text and what becomes of it: an edit of the whole text would move the cursor."""
-    before, after = lines.data.splitlines(keepends=True), new.splitlines(keepends=True)
-    first = 0
-    while first < min(len(before), len(after)) and before[first] == after[first]:
-        first += 1
-    last = 0
-    while last < min(len(before), len(after)) - first and before[-1 - last] == after[-1 - last]:
-        last += 1
-    old, wanted = before[first : len(before) - last], after[first : len(after) - last]
-    starts = [sum(map(len, before[:first]))]
-    for line in old:
-        starts.append(starts[-1] + len(line))
-    matcher = difflib.SequenceMatcher(None, old, wanted, autojunk=False)
-    return [
-        TextEdit(lines.range(Span(starts[a], starts[b])), b"".join(wanted[c:d]).decode("utf-8", "replace"))
-        for kind, a, b, c, d in matcher.get_opcodes()
-        if kind != "equal"
-    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from lsprotocol.types import Hover, InlayHint, InlayHintKind, MarkupContent, MarkupKind, Position
+from lsprotocol.types import Hover, InlayHint, InlayHintKind, MarkupContent, MarkupKind
 
 from guardfix.linter.facts import GuardUse
 from guardfix.linter.findings import Decision, Evidence, StepTaken
@@ -21,16 +21,16 @@ _MOST_EVIDENCE = 8
 _MOST_STEPS = 9
 
 
-def hover_at(checked: CheckedText, position: Position) -> Hover | None:
-    """What there is to say about the guard at a position; None where no guard stands."""
+def hover_over_guard(checked: CheckedText, offset: int) -> Hover | None:
+    """What there is to say about the guard at a place; None where no guard stands."""
     lines = checked.lines_of(checked.document.path)
-    offset = lines.offset(position)
+    line = lines.position(offset).line
     facts = checked.facts
     if facts is None:
         return None
     around = [use for use in facts.guard_uses if use.span.start <= offset <= use.span.end]
     named = [use for use in around if use.type_span.start <= offset <= use.type_span.end]
-    uses = named or [use for use in around if lines.position(use.span.start).line == position.line]
+    uses = named or [use for use in around if lines.position(use.span.start).line == line]
     if not uses:
         return None
     use = min(uses, key=lambda one: one.span.end - one.span.start)
@@ -68,7 +68,7 @@ def _found(checked: CheckedText, use: GuardUse) -> Iterator[str]:
         if finding.decision is not None:
             yield _decision(finding.decision, checked.document.path)
         if finding.steps:
-            yield _steps(finding.steps, checked.document.path)
+            yield steps_as_list(finding.steps, checked.document.path)
 
 
 def _decision(decision: Decision, path: str) -> str:
@@ -84,7 +84,8 @@ def _decision(decision: Decision, path: str) -> str:
     return "\n".join(lines)
 
 
-def _steps(steps: Sequence[StepTaken], path: str) -> str:
+def steps_as_list(steps: Sequence[StepTaken], path: str) -> str:
+    """The steps as a numbered list with links."""
     first, left_out, last = shown_steps(steps, _MOST_STEPS)
     begin, end = (
         [f"{number}. {step.message} ({_link(step, path)})" for number, step in part] for part in (first, last)
@@ -96,9 +97,13 @@ def _steps(steps: Sequence[StepTaken], path: str) -> str:
 
 
 def _link(reason: Evidence | StepTaken, path: str) -> str:
-    """Where it is, as a link."""
-    where = f"line {reason.row}" if reason.path == path else f"{os.path.basename(reason.path)}:{reason.row}"
-    return f"[{where}]({file_uri(reason.path)}#L{reason.row})"
+    return link_to(reason.path, reason.row, path)
+
+
+def link_to(path: str, row: int, seen_from: str) -> str:
+    """A row of a file, as a link."""
+    where = f"line {row}" if path == seen_from else f"{os.path.basename(path)}:{row}"
+    return f"[{where}]({file_uri(path)}#L{row})"
 
 
 def context_hints(checked: CheckedText) -> list[InlayHint]:

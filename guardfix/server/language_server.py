@@ -31,11 +31,8 @@ from guardfix.package_version import VERSION
 
 from .document_checks import CheckedText, DocumentChecks, lines_in
 from .editor_connection import StrictProtocol
-from .finding_actions import FIX_ALL, OPEN_RULE, actions_in, resolved
 from .finding_diagnostics import diagnostic_of
-from .guard_hover import context_hints, hover_at
-from .open_documents import OpenDocument, OpenDocuments, path_of, uri_of, utf8
-from .program_verification import VERIFY, ask_and_verify, lenses
+from .open_documents import OpenDocument, OpenDocuments, document_path, document_uri, utf8
 from .server_settings import ServerSettings
 
 CHECK_WORKSPACE = "guardfix.checkWorkspace"
@@ -109,7 +106,7 @@ class GuardfixServer(LanguageServer):
     # Open texts.
 
     def opened(self, item: lsp.TextDocumentItem) -> None:
-        path = path_of(item.uri)
+        path = document_path(item.uri)
         if path is None:
             return
         encoding = self.encoding
@@ -145,7 +142,7 @@ class GuardfixServer(LanguageServer):
         except _CANNOT_CHECK:
             return
         if self.documents.get(uri) is None:
-            self._publish(uri, found.get(uri_of(path), []), None)
+            self._publish(uri, found.get(document_uri(path), []), None)
 
     # Checks.
 
@@ -172,7 +169,7 @@ class GuardfixServer(LanguageServer):
             self._cannot_check(uri, error)
         except Exception as error:
             _log.exception("the check of %s failed", uri)
-            self._say(lsp.MessageType.Error, f"{path_of(uri)} could not be checked: {_named(error)}")
+            self._say(lsp.MessageType.Error, f"{document_path(uri)} could not be checked: {_named(error)}")
 
     def _is_current(self, document: OpenDocument) -> bool:
         return self.documents.get(document.uri) is document
@@ -266,8 +263,8 @@ class GuardfixServer(LanguageServer):
 
     async def check_workspace(self) -> None:
         """Check all files of the workspace's folders, and show how far it is."""
-        folders = [path for uri in self.workspace.folders if (path := path_of(uri)) is not None]
-        root = path_of(self.workspace.root_uri or "")
+        folders = [path for uri in self.workspace.folders if (path := document_path(uri)) is not None]
+        root = document_path(self.workspace.root_uri or "")
         if not folders and root is not None:
             folders = [root]
         if not folders:
@@ -297,12 +294,12 @@ class GuardfixServer(LanguageServer):
                 self.work_done_progress.end(token, lsp.WorkDoneProgressEnd(message=end))
         open_now = {document.path for document in self.documents}
         for uri in self._in_workspace - found.keys():
-            if path_of(uri) not in open_now:
+            if document_path(uri) not in open_now:
                 self._publish(uri, [], None)
         self._in_workspace = set(found)
         self._checked_folders = folders
         for uri, items in found.items():
-            if path_of(uri) not in open_now:
+            if document_path(uri) not in open_now:
                 self._publish(uri, items, None)
 
     def _found_in(
@@ -313,7 +310,7 @@ class GuardfixServer(LanguageServer):
         found: dict[str, list[lsp.Diagnostic]] = {}
         for finding in report.findings:
             item = diagnostic_of(finding, lambda path: lines_in(report, path, self.encoding))
-            found.setdefault(uri_of(finding.path), []).append(item)
+            found.setdefault(document_uri(finding.path), []).append(item)
         return found
 
     async def _progress_begun(self, title: str) -> str | None:
@@ -411,101 +408,3 @@ class GuardfixServer(LanguageServer):
 
 def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def new_server() -> GuardfixServer:
-    """A server that is ready to be started."""
-    server = GuardfixServer()
-
-    @server.feature(lsp.INITIALIZE)
-    def initialize(params: lsp.InitializeParams) -> None:
-        server.begin_with(params.initialization_options)
-        if params.process_id is not None:
-            server.start(server.protocol.end_with(params.process_id))
-
-    @server.feature(lsp.INITIALIZED)
-    async def initialized(params: lsp.InitializedParams) -> None:
-        server.warm_up()
-        await server.watch_files()
-        if server.settings.workspace:
-            server.start(server.check_workspace())
-        await server.ask_for_settings()
-
-    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
-        server.read_anew()
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def did_change_configuration(params: lsp.DidChangeConfigurationParams) -> None:
-        if params.settings:
-            server.configure(params.settings)
-        else:
-            await server.ask_for_settings()
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def did_change_watched_files(params: lsp.DidChangeWatchedFilesParams) -> None:
-        server.read_anew()
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def did_change_workspace_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
-        server.read_anew()
-
-    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        return await server.answered(params.text_document.uri, lambda checked: hover_at(checked, params.position))
-
-    @server.feature(
-        lsp.TEXT_DOCUMENT_CODE_ACTION,
-        lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
-    )
-    async def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
-        lazily = server.resolves_edits()
-
-        def made(checked: CheckedText) -> list[lsp.CodeAction]:
-            found = actions_in(checked, params.range, params.context.only)
-            return found if lazily else [one if one.data is None else resolved(one, checked) for one in found]
-
-        found = await server.answered(params.text_document.uri, made)
-        shown = [one for one in found or () if lazily or one.edit is not None or one.command is not None]
-        return [server.as_understood(one) for one in shown]
-
-    @server.feature(lsp.CODE_ACTION_RESOLVE)
-    async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
-        if not isinstance(action.data, dict):
-            return action
-        done = await server.answered(str(action.data.get("uri")), lambda checked: resolved(action, checked))
-        return server.as_understood(done or action)
-
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
-    async def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
-        return await server.answered(params.text_document.uri, lenses) if server.settings.codeLens else []
-
-    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
-    async def inlay_hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint] | None:
-        if not server.settings.inlayHints:
-            return []
-        found = await server.answered(params.text_document.uri, context_hints)
-        rows = range(params.range.start.line, params.range.end.line + 1)
-        return [hint for hint in found or () if hint.position.line in rows]
-
-    @server.command(OPEN_RULE)
-    async def open_rule(url: str) -> None:
-        window = server.client_capabilities.window
-        if window is not None and window.show_document is not None and window.show_document.support:
-            await server.window_show_document_async(lsp.ShowDocumentParams(url, external=True))
-        else:
-            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, url))
-
-    @server.command(CHECK_WORKSPACE)
-    async def check_workspace() -> None:
-        await server.check_workspace()
-
-    @server.command(VERIFY)
-    async def verify(uri: str) -> None:
-        await ask_and_verify(server, uri, server.documents.get(uri))
-
-    @server.feature(lsp.SHUTDOWN)
-    def shutdown(params: None) -> None:
-        server.shut_down()
-
-    return server

@@ -81,7 +81,7 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def path_of(uri: str) -> str | None:
+def document_path(uri: str) -> str | None:
     """The absolute path that a URI names; None for other kinds of URIs, and for what can't be the name of a file."""
     try:
         if os.name == "nt":
@@ -95,6 +95,6 @@ def path_of(uri: str) -> str | None:
     return path if os.path.isabs(path) and "\0" not in path else None
 
 
-def uri_of(path: str) -> str:
+def document_uri(path: str) -> str:
     """The URI of an absolute path, whatever bytes the name is made of."""
     return from_fs_path(path) or "" if os.name == "nt" else f"file://{quote(os.fsencode(path))}"

@@ -24,7 +24,7 @@ from guardfix.module_command import module_command
 from guardfix.verify.programs import CPP_SUFFIXES, PYTHON_SUFFIXES, has_main, is_python_script
 
 from .document_checks import CheckedText
-from .open_documents import OpenDocument, path_of
+from .open_documents import OpenDocument, document_path
 
 VERIFY = "guardfix.verify"
 
@@ -49,7 +49,7 @@ def lenses(checked: CheckedText) -> list[CodeLens]:
 
 async def ask_and_verify(server: LanguageServer, uri: str, document: OpenDocument | None) -> None:
     """Run a program before and after the fixes, once a person has agreed to it; `document` is its open text."""
-    path = path_of(uri)
+    path = document_path(uri)
     if path is None:
         return
     saved = DISK.read_or_none(path)

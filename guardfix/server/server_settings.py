@@ -19,6 +19,8 @@ class ServerSettings:
     """Offer to verify a program above its main function."""
     inlayHints: bool = True
     """Tell what each guard is for behind it, where the editor shows such hints."""
+    modeHints: bool = False
+    """Tell which mode begins behind each function, block and guard that begins one."""
 
     @classmethod
     def of(cls, given: Any, initial: ServerSettings | None = None) -> tuple[ServerSettings, list[str]]:

@@ -16,7 +16,7 @@ from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.sources import Source
 from guardfix.linter.frontends.frontend import frontend_named
-from guardfix.runtime_shim.cpp.toolchain import INCLUDE
+from guardfix.runtime_shim.cpp.own_headers import INCLUDE
 from guardfix.runtime_shim.recording.guard_table import BUILTIN
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from types import ModuleType
 
 from guardfix.linter.files.workspace import DISK
 from guardfix.runtime_shim.cpp import CompilerOptions, cache_folder
-from guardfix.runtime_shim.cpp.build_folder import workplace
-from guardfix.runtime_shim.cpp.compiler_processes import compiler_pool
+from guardfix.runtime_shim.cpp.compiler_processes import compiler_pool, workplace
 from guardfix.runtime_shim.cpp.cpp_compilation import object_command, run_compiler
 from guardfix.runtime_shim.cpp.program_errors import CompileError, ProgramError
 from guardfix.runtime_shim.cpp.toolchain import Toolchain, find_toolchain

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
-from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
+from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
 from guardfix.runtime_shim.recording.containment import ASPECTS, not_contained
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.made_up_files import made_up_in

@@ -12,7 +12,7 @@ from typing import Any
 
 from guardfix.linter.guards import LEGACY
 from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
-from guardfix.runtime_shim.cpp.build_folder import wait_until_let_go
+from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
 from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit

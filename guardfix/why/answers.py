@@ -108,9 +108,9 @@ def _guards_in_words(answer: ErrorAnswer) -> str:
 _MOST_GUARDS = 4
 
 
-def brief_answer(text: str) -> Iterator[str]:
+def brief_answer(text: str, paths: Sequence[str] = ()) -> Iterator[str]:
     """The answer in brief, for behind a traceback."""
-    answer = answer_for(text)
+    answer = answer_for(text, paths)
     if answer is None:
         return
     subject = subject_of(answer)
@@ -123,6 +123,9 @@ def brief_answer(text: str) -> Iterator[str]:
     if event is not None and event.guard is not None and event.guard.path in answer.cause.files:
         row = answer.cause.files[event.guard.path].row(event.guard.span.start)
         subject += f", under the guard of {event.guard.path}:{row}"
+    place = answer.place
+    if place is not None and answer.traceback.cpp and event is not None:
+        subject = f"{place.path}:{place.row}: {subject}"  # a backtrace names functions, not rows
     if subject:
         yield f"guardfix: {subject}"
     yield "guardfix: for the way there and the changes that cure it, pipe this output to `guardfix why`"

@@ -10,8 +10,8 @@ from guardfix.linter.facts import Facts, Form, GuardUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.flow.events import MESSAGES, Event, EventKind
-from guardfix.linter.flow.frame_runs import FramePlace, function_at, run_from_frames
-from guardfix.linter.flow.program import File
+from guardfix.linter.flow.frame_runs import FramePlace, PatientMachine, function_at, run_from_frames
+from guardfix.linter.flow.program import File, ProjectCode
 from guardfix.linter.guards import CPP, PYTHON, Effect
 
 from .source_files import ErrorSources, read_for_guards, read_whole
@@ -59,15 +59,21 @@ def find_cause(traceback: Traceback, sources: ErrorSources, workspace: Workspace
     whole = {path: read_whole(path, workspace) for path in sources.files}
     read = {**whole, **{path: read_for_guards(path, workspace) for path in sources.others}}
     files = {path: facts for path, facts in read.items() if facts is not None}
-    events = events_of(files, sources.frames)
-    event, near = _chosen(events, traceback, sources.frames, files)
+    return cause_among(events_of(files, sources.frames), traceback, sources.frames, files)
+
+
+def cause_among(
+    events: tuple[Event, ...], traceback: Traceback, frames: tuple[StackFrame, ...], files: Mapping[str, Facts]
+) -> ErrorCause:
+    """What of a run's events an error is about, and what else the files say about it."""
+    event, near = _chosen(events, traceback, frames, files)
     if event is not None and event.guard is not None and event.guard.is_engine:
         event = None  # no guard is to blame: the frame tells
-    guards = () if event is not None else tuple(_guards_around(traceback, sources.frames, files))
+    guards = () if event is not None else tuple(_guards_around(traceback, frames, files))
     unrecorded = None
     if event is None and traceback.message is not None and traceback.message.key == "nothing-recorded":
-        unrecorded = next((frame for frame in reversed(sources.frames) if _is_of_function(frame, files)), None)
-    return ErrorCause(event, near, guards, files, sources.frames, events, unrecorded)
+        unrecorded = next((frame for frame in reversed(frames) if _is_of_function(frame, files)), None)
+    return ErrorCause(event, near, guards, files, frames, events, unrecorded)
 
 
 def _is_of_function(frame: StackFrame, files: Mapping[str, Facts]) -> bool:
@@ -80,7 +86,8 @@ def _is_of_function(frame: StackFrame, files: Mapping[str, Facts]) -> bool:
 
 def events_of(files: Mapping[str, Facts], frames: Sequence[StackFrame]) -> tuple[Event, ...]:
     """What an abstract run of the files shows."""
-    machine = run_from_frames(files.values(), [FramePlace(frame.path, frame.row) for frame in frames])
+    machine = PatientMachine(ProjectCode(files.values()))
+    run_from_frames(machine, [FramePlace(frame.path, frame.row) for frame in frames])
     return tuple(machine.events.values())
 
 

@@ -140,9 +140,9 @@ def _use_no_grad(event: Event, cause: ErrorCause, workspace: Workspace) -> Chose
 
 
 def _record_in_guard(event: Event, cause: ErrorCause, workspace: Workspace) -> ChosenCure | None:
-    """Recording on, for a guard in whose block everything is that is differentiated."""
+    """Recording on, for the guard under which what is differentiated was computed."""
     found = _guard_use(event, cause.files)
-    if found is None or found[1].path != event.path or not _covers_event(found[0], event, found[1]):
+    if found is None:
         return None
     use, facts = found
     made = _other_guard(use, facts, "enable_grad", "AutoGradMode")

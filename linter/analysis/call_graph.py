@@ -51,7 +51,7 @@ MOST_COPIES = 16
 """How often a variable is followed to the one of which it is a copy; two can be each other's, as far as is read."""
 MOST_NAMESAKES = 8
 """A name with more functions says nothing about an object whose class is not known."""
-_MODULES = frozenset({"Module", "ScriptModule"})
+_MODULES = frozenset({"Module", "ScriptModule", "CUDAGraph"})
 """PyTorch's own, where the project has no class of that name."""
 _HANDS_ON = frozenset({"get", "value", "at", "front", "back", "top", "lock", "operator->", "load", "move", "ref"})
 
@@ -367,7 +367,7 @@ class CallGraph:
             if last_name(callee) in MAKERS and isinstance(callee, NamePath) and callee.template_arguments:
                 return self._named_in(callee.template_arguments[0])
             name = last_name(callee)
-            return [name] if name[:1].isupper() and self._is_class(name) else None
+            return [name] if name[:1].isupper() and self._is_class(name) else self._returned_by(callee)
         type_: TypeName | None = None
         if name := simple_name(bare):
             type_ = declared_type(name, call.function, call.span.start, facts)
@@ -401,6 +401,17 @@ class CallGraph:
                 return None
             return self._classes_of(value, facts, call, copies + 1)
         return None
+
+    def _returned_by(self, callee: Expression) -> list[str] | None:
+        """The class of what a function of the project returns, `makeRunner(kind)`, where all of its name agree."""
+        path = callee.path if isinstance(callee, NamePath) else (last_name(callee),)
+        if not path[-1] or path[0] in ("std", "at", "torch", "c10"):
+            return None
+        self._want(path[-1])
+        assert self._project is not None
+        types = {self._project.files[node.path].functions[node.number].returns for node in self._names.functions(path)}
+        type_ = types.pop() if len(types) == 1 else None
+        return self._named_in(type_) if type_ is not None and type_.last != "auto" else None
 
     def _named_in(self, type_: Expression) -> list[str] | None:
         """The classes that a type names, the element's before the container's: `Runner` of `unique_ptr<Runner>`."""

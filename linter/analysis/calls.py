@@ -34,7 +34,8 @@ _SETTINGS = lazy_regex(
 )
 _PATHS_TO_OPS = (("torch",), ("at",))
 _SUBSPACES = frozenset({(), ("nn", "functional"), ("special",), ("linalg",), ("fft",), ("native",)})
-# Methods whose names hardly anything but a tensor has.
+# Methods whose names hardly anything but a tensor has. The table knows that of Python's libraries; in C++, threads
+# detach and sets expand as well.
 _METHODS = frozenset(
     """add_ sub_ mul_ div_ copy_ zero_ fill_ clamp_ matmul mm bmm addmm softmax log_softmax sigmoid relu tanh unsqueeze
     squeeze permute index_select masked_fill masked_select argmax requires_grad_ toTensor normal_ uniform_""".split()
@@ -71,6 +72,11 @@ _FORWARD_METHOD = lazy_regex(
 """`forward_encoder`, `forwardBatch`: methods that run a part of a model. Kernels are called `forward_cuda`."""
 _PYTHON_METHODS = frozenset({"__call__", "forward", "predict", "infer", "inference", "generate"})
 """What is called on a model that is a Python object: `model.attr("forward")(x)`."""
+_PYTHON_RUN = lazy_regex(
+    r"(?:run|act|sample|decode|encode|embed|transcribe|translate|score|classify|detect|segment|complete|evaluate|process"
+    r"|forward|predict|infer|generate)(?:_\w+)?$"
+)
+"""The same for an object that is named like a model: `policy_net.attr("act")(x)`."""
 _OF_A_RESULT = frozenset({"toTensor", "toTuple", "toTupleRef", "toTensorVector", "toTensorList", "toGenericDict"})
 """What a value that a TorchScript module gives is asked for."""
 _RUNS_A_MODEL = frozenset({"run", "predict", "infer", "operator()", "execute"})
@@ -149,8 +155,12 @@ def _is_python_method(called: CallExpression) -> bool:
     """`model.attr("forward")` of pybind11 and of torch::deploy."""
     if last_name(called.callee) != "attr" or not called.arguments:
         return False
-    name = called.arguments[0]
-    return isinstance(name, LiteralExpression) and name.text.strip("\"'") in _PYTHON_METHODS
+    method = called.arguments[0]
+    name = method.text.strip("\"'") if isinstance(method, LiteralExpression) else ""
+    if name in _PYTHON_METHODS:
+        return True
+    held = isinstance(called.callee, MemberAccess) and _is_model(called.callee.object)
+    return held and _PYTHON_RUN.match(name) is not None
 
 
 def _is_model(receiver: Expression) -> bool:

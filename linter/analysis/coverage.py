@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from .. import guards
-from ..facts import Call, Facts, Form, Function, GuardUse, Span
+from ..facts import Facts, Form, Function, GuardUse, Span
 from ..facts.index import index_of
-from ..facts.spans import Nested
 from ..lazy_regex import lazy_regex
 
 _LOCAL = (Form.DECLARATION, Form.AUTO)
 # What the test frameworks for C++ call their macros; each reads as a function of that name.
 _TEST = lazy_regex(r"(?:[A-Z]+_)*(?:TEST|BENCHMARK|TEST_CASE|TEST_CASE_METHOD)(?:_[A-Z]+)*")
-_CHECKED = lazy_regex(r"THROW|throws|_DEATH|raises", re.IGNORECASE)
 
 
 def is_constantly_on(use: GuardUse) -> bool:
@@ -63,16 +59,6 @@ def inference_mode_at(facts: Facts, span: Span, function: int | None) -> GuardUs
         if use.guard == guards.INFERENCE_MODE and _covers(use, facts, function)
     ]
     return max(found, key=lambda use: use.span.start) if found else None
-
-
-def is_expected_to_throw(call: Call, facts: Facts) -> bool:
-    """Whether the call stands inside a test macro or a function that expects an error: `EXPECT_THROW(x.add_(1), …)`."""
-    return any(outer is not call for outer in _checked_calls(facts).around(call.span))
-
-
-@lru_cache(maxsize=64)
-def _checked_calls(facts: Facts) -> Nested[Call]:
-    return Nested((call for call in facts.calls if _CHECKED.search(call.name)), lambda call: call.span)
 
 
 def takes_benchmark_state(function: Function) -> bool:

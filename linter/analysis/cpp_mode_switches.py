@@ -18,6 +18,7 @@ _RESTORING = (Effect.GRAD_MODE, Effect.INFERENCE)
 _MACRO = lazy_regex(r"^[A-Z][A-Z0-9_]+$")
 """`TEST(…)`, `PYBIND11_MODULE(…)`: what a test sets ends with its process, or with its fixture."""
 _NEVER_RAISES = frozenset({"size", "empty", "data", "begin", "end", "get", "is_enabled", "defined"})
+"""Methods, of whatever object, between a setter and what takes it back."""
 
 
 def cpp_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:
@@ -27,7 +28,11 @@ def cpp_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:
         if _mode(call) is not False:
             continue
         function = facts.functions[call.function or 0]
-        if not _owns_the_mode(function, facts) and not _is_set_elsewhere(function, settings, facts):
+        if not (
+            _owns_the_mode(function, facts)
+            or _is_set_elsewhere(function, settings, facts)
+            or _is_set_by_an_object(function, settings, facts)
+        ):
             yield from _in_function(call, function, [one for one in settings if function.body.holds(one.span)], facts)
 
 
@@ -79,6 +84,16 @@ def _is_set_elsewhere(function: Function, settings: list[Call], facts: Facts) ->
         return False
     others = (facts.functions[one.function or 0] for one in settings)
     return any(one is not function and one.qualified[:-1] == owner for one in others)
+
+
+def _is_set_by_an_object(function: Function, settings: list[Call], facts: Facts) -> bool:
+    """Whether the function declares an object whose destructor sets the mode, or that is called so."""
+    setting = {facts.functions[one.function or 0].name for one in settings}
+    types = [one.type.last for one in index_of(facts).assignments.within(function.body) if one.type is not None]
+    return any(f"~{name}" in setting or _RESTORES.search(name) for name in types)
+
+
+_RESTORES = lazy_regex(r"(?i)restore|scope_?(?:exit|guard)|finally|grad_?mode|on_?exit|defer(?:red)?$")
 
 
 @lru_cache(maxsize=8)

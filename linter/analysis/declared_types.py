@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from functools import lru_cache
 
-from ..facts import Assignment, Facts, Span
+from ..facts import Assignment, Facts, Function, Span
 from ..facts.expressions import TypeName, words_of
 from ..facts.index import index_of
 
@@ -20,11 +20,21 @@ def declared_type(name: str, function: int | None, place: int, facts: Facts) -> 
         for parameter in around.parameters:
             if parameter.name == name:
                 return parameter.type
-        members = _members_of(facts)
-        for owner in (around.class_, *around.declared_as[-2:-1]):
-            if (owner, name) in members:
-                return members[owner, name]
+        member = _member(name, around, facts)
+        if member is not None:
+            return member
     return None
+
+
+def is_declared_member(name: str, function: int | None, facts: Facts) -> bool:
+    """Whether a class around the function declares a member of that name, in this file."""
+    return any(_member(name, around, facts) is not None for around in facts.enclosing(function))
+
+
+def _member(name: str, around: Function, facts: Facts) -> TypeName | None:
+    members = _members_of(facts)
+    owners = (around.class_, *around.declared_as[-2:-1])
+    return next((members[owner, name] for owner in owners if (owner, name) in members), None)
 
 
 @lru_cache(maxsize=64)

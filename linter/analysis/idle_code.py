@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..facts import Facts, GuardUse
+from .. import guards
+from ..facts import Call, Facts, GuardUse
 from ..facts.bodies import AnyStatement, Assign, Body, Evaluate, If, Loop, Raise, ReturnStatement
 from ..facts.expressions import (
     Bracketed,
@@ -29,10 +30,13 @@ from ..facts.expressions import (
     words_of,
 )
 from ..facts.index import index_of
+from ..guards import Effect
 from ..lazy_regex import lazy_regex
+from .calls import computes_nothing, is_load, is_run
 from .covered_statements import covered_statements
 from .declared_types import declared_type
 from .plain_data import is_plain
+from .training_calls import training_in
 
 _HANDS_ON = frozenset({"move", "ref", "cref", "forward", "function", "packaged_task", "make_shared", "make_unique"})
 _IDLE_CAPTURE = lazy_regex(r"&?\s*\w+\s*=\s*(?:std::move\([\w.]+\)|\*?[\w.]+)")
@@ -59,6 +63,36 @@ def _fills(statement: AnyStatement, name: str) -> bool:
     value = statement.value if isinstance(statement, Evaluate) else None
     callee = value.callee if isinstance(value, CallExpression) else None
     return isinstance(callee, MemberAccess) and simple_name(callee.object) == name
+
+
+# -- models
+
+
+def loads_a_model_alone(use: GuardUse, facts: Facts) -> Call | None:
+    """Where the file runs a model outside every guard, if this one covers only the load of one; else None.
+
+    What loads a model records nothing, and what is loaded requires grad all the same. Under inference mode parameters
+    would become inference tensors: such a guard does something.
+    """
+    covered = covered_statements(use, facts)
+    guard = guards.CPP.get(use.guard)
+    if covered is None or guard is None or guard.effect is not Effect.GRAD_MODE:
+        return None
+    _, statements = covered
+    places = index_of(facts)
+    calls = [call for call in places.calls.within(use.live) if call.span.start > use.span.end]
+    loads = [call for call in calls if is_load(call)]
+    if not loads or not all(isinstance(statement, (Assign, Evaluate, ReturnStatement)) for statement in statements):
+        return None
+    if not all(is_load(call) or call.name in _MOVES_A_MODEL or computes_nothing(call) for call in calls):
+        return None
+    if any(map(training_in, facts.calls)):
+        return None
+    runs = (call for call in facts.calls if is_run(call) and not is_load(call))
+    return next((call for call in runs if not any(places.uses_around(call.span))), None)
+
+
+_MOVES_A_MODEL = frozenset({"eval", "to", "cuda", "cpu", "c_str", "string", "str"})
 
 
 # -- callables

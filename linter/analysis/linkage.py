@@ -20,11 +20,8 @@ from ..facts.index import index_of
 from ..lazy_regex import lazy_regex
 from .build_facts import MOST_HEADERS, NO_BUILD, BuildFacts
 from .names import names_agree
-from .survey import is_vendored
+from .survey import is_test_path, is_vendored
 
-_TEST = lazy_regex(
-    r"(?:^|/)(?:tests?|testing|unit_?tests?|gtests?)/|(?:^|/)(?:test_[^/]*|[^/]*_(?:unit)?tests?|[^/]*Tests?)\.\w+\Z"
-)
 _NEVER_INCLUDED = lazy_regex(r"\.(?:c|cc|cpp|cxx|c\+\+|cu|m|mm)\Z")
 """Files that others include only if they say so in a way that is found."""
 
@@ -262,7 +259,7 @@ class Linkage:
         # The folders that both are in say nothing: a whole project may be in a folder for tests.
         both = _shared(path, other)
         paths = ["/".join(_slashes(each).split("/")[both:]) for each in (path, other)]
-        if len({_TEST.search(each) is None for each in paths}) > 1 or any(map(is_vendored, paths)):
+        if len(set(map(is_test_path, paths))) > 1 or any(map(is_vendored, paths)):
             return True
         first, second = self._build.library(path), self._build.library(other)
         return bool(first and second) and not (_is_below(first, second) or _is_below(second, first))

@@ -11,7 +11,9 @@ from .calls import is_load, is_run
 from .declared_types import declared_type
 from .model_types import is_model_type, loads_by_construction
 
-RUN_METHODS = frozenset({"run", "execute", "forward", "operator()", "predict", "infer", "boxed_run", "run_async"})
+RUN_METHODS = frozenset(
+    {"run", "execute", "forward", "operator()", "predict", "infer", "boxed_run", "run_async", "replay"}
+)
 """Methods that run the model whose they are."""
 
 
@@ -46,6 +48,11 @@ def first_construction_in(facts: Facts, span: Span) -> Assignment | None:
 def runs_model_in(call: Call, facts: Facts, around: Span) -> bool:
     """Whether a call in the function `around` runs a model: by its name, or by what it is called on."""
     return is_run(call) or runs_held_method(call, facts, around) or runs_model_object(call, facts)
+
+
+def runs_or_loads(call: Call) -> bool:
+    """Whether the call runs or loads a model, by its names alone."""
+    return is_run(call) or is_load(call)
 
 
 def runs_model_object(call: Call, facts: Facts) -> bool:

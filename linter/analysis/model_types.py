@@ -8,10 +8,15 @@ from ..lazy_regex import lazy_regex
 _MODULE_SPACES = frozenset({"jit", "script", "mobile", "nn", "extension", "executorch"})
 _MODEL_CLASS = lazy_regex(
     r"^(?:Module|ScriptModule|StaticRuntime|StaticModule|AOTIModel(?:ContainerRunner|PackageLoader)\w*"
-    r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*|GraphExecutor|CompilationUnit)$"
+    r"|ReplicatedObj|InterpreterSession|LiteInterpreter\w*|GraphExecutor|CompilationUnit|CUDAGraph)$"
 )
 _METHODS = (("jit", "Method"), ("script", "Method"), ("jit", "Function"))
 _LOADED_BY_CONSTRUCTOR = lazy_regex(r"^AOTIModel(?:ContainerRunner|PackageLoader)\w*$")
+
+MODULES_GIVE_THEMSELVES = frozenset(
+    "eval train to cuda cpu half float double bfloat16 requires_grad_ type apply compile".split()
+)
+"""Methods of torch.nn.Module that give the module; the table knows what tensors' methods of these names do."""
 
 
 def is_model_type(type_: Expression) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..facts import Facts, Function, GuardUse, Span
 from ..facts.expressions import last_name
-
-_RUNS_IN_THREADS = frozenset({"parallel_for", "parallel_reduce", "parallel_invoke", "for_each_thread"})
+from .thread_starters import PARALLEL
 
 
 def is_in_parallel_region(use: GuardUse, facts: Facts) -> bool:
@@ -17,7 +16,7 @@ def is_in_parallel_region(use: GuardUse, facts: Facts) -> bool:
 
 def parallel_lambda(chain: tuple[Function, ...]) -> Function | None:
     """The innermost lambda around a place that other threads run."""
-    return next((f for f in chain if f.is_lambda and last_name(f.passed_to) in _RUNS_IN_THREADS), None)
+    return next((f for f in chain if f.is_lambda and last_name(f.passed_to) in PARALLEL), None)
 
 
 def are_in_one_region(use: GuardUse, other: GuardUse, facts: Facts) -> bool:

@@ -18,18 +18,15 @@ from ..facts.expressions import (
     truth_of,
 )
 from ..facts.statement_walk import all_statements, blocks_of, expressions_of
-from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
 from .mode_switches import OWNS_THE_MODE, ModeSwitch
+from .survey import is_test_path
 
 _SETTERS = frozenset({"torch._C._set_grad_enabled"})
 _SETTINGS_OF = frozenset({"torch", "logging", "warnings", "os", "sys"})
 """Modules whose functions are called when others are imported."""
 _WITH_A_GUARD = frozenset({guards.NO_GRAD, guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED, guards.PYTHON_INFERENCE_MODE})
 _ENTERS_AND_LEAVES = frozenset({"__enter__", "__exit__", "__del__", "__aenter__", "__aexit__"})
-_OF_TESTS = lazy_regex(
-    r"(?:^|[/\\])(?:(?:tests?|testing|examples?|benchmarks?)[/\\]|(?:test_[^/\\]*|[^/\\]*_test|conftest)\.py$)"
-)
 
 
 class _Setting(NamedTuple):
@@ -51,7 +48,7 @@ def python_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:
     """The statements of a file that leave grad mode off."""
     for body, class_ in _with_classes(facts.bodies, None):
         if body.kind is BodyKind.MODULE:
-            if facts.python is not None and not facts.python.is_script and not _OF_TESTS.search(facts.path):
+            if facts.python is not None and not facts.python.is_script and not is_test_path(facts.path):
                 yield from _at_the_top(body)
         elif body.kind is BodyKind.FUNCTION and body.is_read:
             if body.name in _ENTERS_AND_LEAVES or OWNS_THE_MODE.search(body.name):

@@ -23,15 +23,16 @@ from ..facts.expressions import (
     simple_name,
     words_of,
 )
-from ..facts.statement_walk import all_statements, blocks_of, expressions_of
+from ..facts.statement_walk import all_statements, blocks_of, expressions_of, words_in
 from ..named_tuples import NamedTuple
+from .model_types import MODULES_GIVE_THEMSELVES
 
 _SCRIPTS = frozenset({"torch.jit.script"})
 _SCRIPTS_METHODS = frozenset({"torch.jit.export", "torch.jit.script_method"})
 _LEAVES_OUT = frozenset({"torch.jit.ignore", "torch.jit.unused"})
+_SAID = frozenset(name.rpartition(".")[2] for name in _SCRIPTS | _SCRIPTS_METHODS)
 _SCRIPT_MODULE = "torch.jit.ScriptModule"
 _REFUSED = frozenset({guards.PYTHON_INFERENCE_MODE, guards.ENABLE_GRAD, guards.SET_GRAD_ENABLED})
-_GIVES_ITSELF = frozenset({"eval", "train", "to", "cuda", "cpu", "half", "float", "double", "requires_grad_"})
 
 
 class DroppedGuard(NamedTuple):
@@ -57,8 +58,15 @@ class RefusedGuard(NamedTuple):
 def scripted_guards(facts: Facts) -> Iterator[DroppedGuard | RefusedGuard]:
     """The guards of a file that are dropped or refused, in no order; one may come twice."""
     for module in facts.bodies:
-        if module.kind is BodyKind.MODULE:
+        if module.kind is BodyKind.MODULE and _may_script(module):
             yield from _Scripted(module).found()
+
+
+def _may_script(module: Body) -> bool:
+    """Whether a module names something that compiles: most don't, and their statements aren't looked at."""
+    if not _SAID.isdisjoint(words_in(module)):
+        return True
+    return any(_dotted(base) == _SCRIPT_MODULE for class_ in module.inner for base in class_.bases)
 
 
 class _Scripted:
@@ -134,7 +142,7 @@ class _Scripted:
     def _class_of(self, argument: Expression, body: Body) -> Body | None:
         """The class of the module that is compiled: `Net()`, `Net().eval()`, a variable that was given one."""
         while isinstance(argument, CallExpression) and isinstance(argument.callee, MemberAccess):
-            if argument.callee.name not in _GIVES_ITSELF:
+            if argument.callee.name not in MODULES_GIVE_THEMSELVES:
                 return None
             argument = argument.callee.object
         name = simple_name(argument)

@@ -20,14 +20,16 @@ _VENDORED = lazy_regex(
     r"|node_modules|site-packages|libtorch|\.venv|venv)[/\\]",
     re.IGNORECASE,
 )
+_TEST = lazy_regex(
+    r"(?:^|[/\\])(?i:(?:unit_?|g)?tests?|testing|bench(?:marks?)?)[/\\]"
+    r"|(?:^|[/\\])(?:(?:test|bench)_[^/\\]*|(?:[^/\\]*_)?(?:(?:unit)?tests?|bench(?:mark)?s?)|[^/\\]*Tests?|conftest)\.\w+\Z"
+)
 
 
-_PYTHON_TEST = lazy_regex(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test)\.py$")
-
-
-def is_python_test(path: str) -> bool:
-    """Whether a file is called as pytest's tests are: these train in one function and predict in another."""
-    return _PYTHON_TEST.search(path) is not None
+def is_test_path(path: str) -> bool:
+    """Whether a file holds tests or benchmarks, by its name or a folder's: these train in one function and predict in
+    another, set modes for themselves, and are linked by themselves."""
+    return _TEST.search(path) is not None
 
 
 @lru_cache(maxsize=1 << 16)  # an editor asks for all files of a project at each change

@@ -6,7 +6,7 @@ own threads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from msgspec.structs import replace
 
@@ -34,7 +34,7 @@ POOL_METHODS = frozenset(
     push_back emplace start""".split()
 )
 _DISPATCH = ("dispatch_async", "dispatch_group_async", "dispatch_barrier_async")
-_PARALLEL = frozenset(f"parallel_{name}" for name in ("for", "for_each", "reduce", "do", "invoke"))
+PARALLEL = frozenset(f"parallel_{name}" for name in ("for", "for_each", "reduce", "do", "invoke"))
 _PARALLEL_SPACES = (("at",), ("tbb",), ("oneapi", "tbb"), ("concurrency",), ("Concurrency",))
 _CONTINUATIONS = frozenset({"then", "thenValue", "thenTry", "addCallback", "defer", "deferValue"})
 """What queues a lambda for an executor that may run it in any of its threads."""
@@ -66,6 +66,19 @@ _ROUTES = frozenset({"Get", "Post", "Put", "Patch", "Delete", "Options", "regist
 _ROUTE_MACROS = frozenset({"CROW_ROUTE", "CROW_BP_ROUTE"})
 
 
+_SURE = frozenset(
+    {*THREADS, "async", *_DISPATCH, *PARALLEL, *_CONTINUATIONS, *_BY_POSITION, *_ROUTES, *_ROUTE_MACROS, *_IN_SPACES}
+    | {"intraop_launch", "parallel_for_", "execution", "asio"}
+)
+
+
+def may_start_threads(words: Set[str]) -> bool:
+    """Whether code that mentions these words can hand work to another thread."""
+    if not _SURE.isdisjoint(words):
+        return True
+    return not POOL_METHODS.isdisjoint(words) and any(map(POOL.search, words))
+
+
 def runs_in_thread(callee: Expression, arguments: tuple[Expression, ...] | None = None) -> bool:
     """Whether what is called, or built, runs its argument in another thread.
 
@@ -76,7 +89,7 @@ def runs_in_thread(callee: Expression, arguments: tuple[Expression, ...] | None 
             callee.name in (*THREADS, "async")
             or _makes_thread(callee) is not None
             or (callee.name in (*_DISPATCH, *_BY_POSITION) and len(callee.path) == 1)
-            or (callee.name in _PARALLEL and callee.path[:-1] in _PARALLEL_SPACES)
+            or (callee.name in PARALLEL and callee.path[:-1] in _PARALLEL_SPACES)
             or callee.path == ("at", "intraop_launch")
             or callee.path == ("cv", "parallel_for_")
             or (len(callee.path) > 1 and callee.name in _IN_SPACES.get(callee.path[-2], ()))
@@ -105,6 +118,11 @@ def _is_told_to(callee: NamePath, arguments: tuple[Expression, ...]) -> bool:
         first = arguments[0]
         return isinstance(first, NamePath) and "execution" in first.path and first.name in ("par", "par_unseq")
     return "asio" in callee.path[:-1] and callee.name in _TO_POOLS and POOL.search(last_name(arguments[0])) is not None
+
+
+def is_deferred(callee: Expression, arguments: tuple[Expression, ...]) -> bool:
+    """`std::async(std::launch::deferred, …)` runs in the thread that asks for the result."""
+    return last_name(callee) == "async" and bool(arguments) and "deferred" in words_of(arguments[0])
 
 
 def started_by(callee: Expression, arguments: tuple[Expression, ...]) -> Expression | None:

@@ -29,7 +29,8 @@ def gradient_message(event: Event, facts: Facts) -> str:
     """Under which guard gradients are asked for, and what comes of it."""
     guard = f" under the guard of {_where(event, facts)}" if event.guard is not None else ""
     if event.guard is not None and event.guard.is_engine:
-        guard = f" in `{event.guard.name}` outside `torch.enable_grad()`"
+        recording = "torch.enable_grad()" if facts.language == "python" else "torch::AutoGradMode(true)"
+        guard = f" in `{event.guard.name}` outside `{recording}`"
     if event.kind is EventKind.NOT_RECORDED:
         subject = f"`{event.variable}`" if event.variable else "what is differentiated"
         computed = f"{subject} was computed{guard}, where nothing is recorded"

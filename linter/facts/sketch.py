@@ -18,6 +18,8 @@ class Topic(StrEnum):
 
     OP = "defines ops"
     """It registers kernels with the dispatcher, writes autograd Functions or nodes, or extends Python with ops."""
+    AUTOGRAD = "defines gradients"
+    """It writes autograd Functions, builds graphs, or registers kernels under an Autograd key."""
     BINDING = "binds to Python"
     GRADIENT = "computes gradients"
     LOAD = "loads models"

@@ -15,6 +15,8 @@ class Sought(NamedTuple):
     """What rules look at besides guards: code that holds one is read, whatever surrounds it."""
     always: tuple[bytes, ...] = ()
     """For a second look: a file that holds one is parsed, in whatever shape it stands there."""
+    shapes: tuple[tuple[bytes, bytes], ...] = ()
+    """(one of these, a regular expression) where it only matters in a file in which that matches."""
     words: tuple[str, ...] = ()
     """The same, for guards: a file is parsed when one of these names stands in a shape that is not ordinary."""
     training: bool = False
@@ -27,5 +29,6 @@ def recorded(language: str) -> Sought:
         needles=funnel_table.NEEDLES.get(language, ()),
         texts=funnel_table.TEXTS.get(language, ()),
         always=funnel_table.ALWAYS.get(language, ()),
+        shapes=funnel_table.SHAPES.get(language, ()),
         words=funnel_table.WORDS.get(language, ()),
     )

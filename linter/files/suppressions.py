@@ -3,7 +3,8 @@
 As clang-tidy has them: `NOLINT`, `NOLINT(GF101)`, `NOLINTNEXTLINE(legacy-guard)`, `NOLINTBEGIN(GF1*)` …
 `NOLINTEND(GF1*)`; an end belongs to the last open begin and names the same rules, and what has no partner silences
 nothing (https://clang.llvm.org/extra/clang-tidy/#suppressing-undesired-diagnostics). As Ruff has them: `noqa`,
-`noqa: GF101`. `guardfix: ignore-file` silences the whole file. They count in comments only, in every language.
+`noqa: GF101`. A group may be named like a rule: `NOLINT(redundant)`. `guardfix: ignore-file` silences the whole file.
+They count in comments only, in every language.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..facts import Facts, Span, Suppression
 from ..facts.spans import Overlapping
 from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
-from ..rule_names import rule_names
+from ..rule_names import group_named, rule_names
 
 _MARKS = lazy_regex(rb"NOLINT|guardfix:|(?i:noqa)")
 # A space before the brackets is allowed when what they hold can only be names of checks: `NOLINT (see below)` is prose.
@@ -110,7 +111,10 @@ def _silenced(rows: range, checks: tuple[str, ...] | None, *places: Span) -> lis
 
 def _may_be_ours(checks: tuple[str, ...] | None) -> bool:
     """Whether a directive is meant for this tool: another tool's unmatched ones don't matter here."""
-    return checks is None or any(names_rule(given, rule.code, rule.name) for given in checks for rule in rule_names())
+    return checks is None or any(
+        group_named(_bare(given)) is not None or any(names_rule(given, rule.code, rule.name) for rule in rule_names())
+        for given in checks
+    )
 
 
 class SilencedRows:
@@ -126,17 +130,17 @@ class SilencedRows:
                 blocks.append(suppression)
         self._blocks = Overlapping(blocks, lambda suppression: suppression.rows)
 
-    def comments(self, rows: range, code: str, name: str) -> Iterator[tuple[Suppression, str]]:
+    def comments(self, rows: range, code: str, name: str, group: str = "") -> Iterator[tuple[Suppression, str]]:
         """The comments on `rows` that silence the rule, with the code that says so; empty for one that silences all."""
         of_rows = (self._by_row.get(row, ()) for row in rows)
         for suppression in itertools.chain(self._blocks.touching(rows), *of_rows):
             if not suppression.codes:
                 yield suppression, ""
-            yield from ((suppression, given) for given in suppression.codes if names_rule(given, code, name))
+            yield from ((suppression, given) for given in suppression.codes if names_rule(given, code, name, group))
 
-    def silence(self, rows: range, code: str, name: str) -> bool:
+    def silence(self, rows: range, code: str, name: str, group: str = "") -> bool:
         """Whether one of the comments on `rows` silences the rule."""
-        return next(self.comments(rows, code, name), None) is not None
+        return next(self.comments(rows, code, name, group), None) is not None
 
 
 @lru_cache(maxsize=16)
@@ -153,18 +157,24 @@ def unknown_code(given: str) -> bool:
 
 
 def is_ours(given: str) -> bool:
-    """Whether a code is meant for guardfix and no other tool: one of its codes, or the name of one of its rules."""
-    given = given.lower().removeprefix("guardfix-")
-    return re.fullmatch(r"gf\d+\*?", given) is not None or any(given == rule.name for rule in rule_names())
+    """Whether a code is meant for guardfix and no other tool: one of its codes, or the name of a rule or group."""
+    given = _bare(given)
+    named = group_named(given) is not None or any(given == rule.name for rule in rule_names())
+    return named or re.fullmatch(r"gf\d+\*?", given) is not None
 
 
-def names_rule(given: str, code: str, name: str) -> bool:
-    """Whether a code in a comment means the rule."""
-    given = given.lower().removeprefix("guardfix-")
+def _bare(given: str) -> str:
+    """A code without the tool's name, in lower case."""
+    return given.lower().removeprefix("guardfix-")
+
+
+def names_rule(given: str, code: str, name: str, group: str = "") -> bool:
+    """Whether a code in a comment means the rule, or the rule's group."""
+    given = _bare(given)
     code = code.lower()
     if "*" in given:
         return _fits(given, code) or _fits(given, name)
-    return given in (code, name) or (re.fullmatch(r"gf\d*", given) is not None and code.startswith(given))
+    return given in (code, name, group) or (re.fullmatch(r"gf\d*", given) is not None and code.startswith(given))
 
 
 def _fits(pattern: str, text: str) -> bool:

@@ -19,19 +19,22 @@ from ..facts.expressions import (
     TypeName,
     simple_name,
 )
+from ..facts.statement_walk import called_in
 from . import (
     classes,
     closures,
     container_methods,
+    cpp_threads,
     cpp_values,
+    differentiation,
     elements,
     library,
+    making,
     model_names,
     model_training,
     objects,
     reach,
     tensors,
-    torch_calls,
 )
 from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
 from .paths import Interpreter, Keywords, PathOutcome, Place, Results
@@ -271,7 +274,7 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     place = Place(file, body, frame, body.header)
     names = state.names(frame)
     for parameter in body.parameters:
-        names[parameter.name] = cpp_values.parameter(machine, parameter, state, place)
+        names[parameter.name] = machine.parameter(parameter, state, place)
     for name in treated_as_tensors(body):
         value = names.get(name)
         thing = state.thing(value)
@@ -285,14 +288,14 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     if closure.receiver is not None:
         names["<self>"] = closure.receiver
     yields = (lambda one, value: [PathOutcome(one, "next")]) if body.is_generator else None
-    engine = run_by_engine(machine, closure, state)
+    engine = classes.run_by_engine(machine, closure, state)
     for guard in (*engine, *closure.guards):
         set_modes(state, guard)
     outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
     for outcome in outcomes:
         model_training.tell_shared(machine, outcome.state, place)
         if body.name == "backward" and outcome.kind == "return":
-            torch_calls.tell_lost_gradients(machine, outcome.value, outcome.state, place)
+            differentiation.tell_lost_gradients(machine, outcome.value, outcome.state, place)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
             if outcome.kind == "return":
@@ -301,26 +304,11 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
                 value = outcome.value
                 if isinstance(thing, Table):
                     value = next((v for k, v in thing.pairs if k == Const("loss")), NONE)
-                torch_calls.differentiate(machine, value, outcome.state, returned, "backward")
-
-
-def run_by_engine(machine: Interpreter, closure: Closure, state: State) -> tuple[GuardValue, ...]:
-    """What switches recording off in `forward` and `backward` of an autograd function: PyTorch's engine.
-
-    Of `backward` it does so unless the caller passes `create_graph=True`.
-    """
-    body, owner = closure.body, closure.owner
-    if body.name not in ("forward", "backward") or owner is None:
-        return ()
-    if classes.kind_of_class(machine, owner, state) != "function":
-        return ()
-    name = f"{owner.body.name}.{body.name}"
-    return (GuardValue(name, (("grad", False),), closure.program.path, body.header, is_engine=True),)
+                differentiation.differentiate(machine, value, outcome.state, returned, "backward")
 
 
 def treated_as_tensors(body: Body) -> set[str]:
     """The variables of a function on which it calls what only tensors have, or that it gives to torch's functions."""
-    from ..facts.statement_walk import called_in
 
     found: set[str] = set()
     for call in called_in(body):
@@ -432,11 +420,17 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
     found: Results = []
     parts: list[Expression] = [*arguments, *(one.value for one in named_ones)]
     method = isinstance(callee, MemberAccess)
+    in_cpp = place.file.language != "python"
     start: Expression = callee.object if isinstance(callee, MemberAccess) else callee
     for after, (first, *values) in machine.each((start, *parts), state, place):
         flat, more = _spread(machine, arguments, values[: len(arguments)], after)
         keywords = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
         keywords = (*keywords, *more)
+        if in_cpp:
+            handed = cpp_threads.call_cpp_starter(machine, expression, flat, after, place)
+            if handed is not None:
+                found += handed
+                continue
         if method:
             assert isinstance(callee, MemberAccess)
             shown = str(callee.object)
@@ -539,7 +533,7 @@ def call_unknown(
         grads = frozenset().union(*(state.grad_of(value) for value in given)) if given else frozenset()
         reach.unknown_call(state, given)
         return [(state, model_names.model_result(machine, shown, grads, state, place))]
-    if model_names.is_loss_name(shown) and any(torch_calls.is_inference(value, state) for value in given):
+    if model_names.is_loss_name(shown) and any(making.is_inference(value, state) for value in given):
         return [(state, model_names.loss_result(machine, shown, given, state, place))]
     reach.unknown_call(state, given)
     return [(state, state.opaque(origin=shown))]

@@ -10,11 +10,13 @@ from ..facts.expressions import (
     NamePath,
     TypeName,
 )
+from ..facts.statement_walk import words_in
 from .paths import Interpreter, Place
 from .state import State
 from .values import (
     ClassValue,
     Closure,
+    GuardValue,
     Instance,
     Name,
     Ref,
@@ -101,6 +103,35 @@ def kind_of_class(machine: Interpreter, cls: ClassValue, state: State) -> str:
         elif one is None:
             known = "unknown"
     return known
+
+
+def is_autograd_function(base: Expression) -> bool:
+    """Whether a C++ class derives from this as autograd functions do: `torch::autograd::Function<Scale>`."""
+    path = type_path(base)
+    return path is not None and path.name == "Function" and bool(path.template_arguments)
+
+
+def run_by_engine(machine: Interpreter, closure: Closure, state: State) -> tuple[GuardValue, ...]:
+    """What switches recording off in `forward` and `backward` of an autograd function: PyTorch's engine.
+
+    Of `backward` it does so unless the caller passes `create_graph=True`.
+    """
+    body, file = closure.body, closure.program
+    if body.name not in ("forward", "backward"):
+        return ()
+    if file.language != "python":
+        if body.name == "backward" and "autograd" not in words_in(body):
+            return ()  # whether it is differentiated itself is for those to ask who look for a lost second derivative
+        found = machine.program.classes(body.qualified[:-1], file) if len(body.qualified) > 1 else []
+        if not any(map(is_autograd_function, (base for _, cls in found for base in cls.bases))):
+            return ()
+        joined, class_ = "::", body.qualified[-2]
+    else:
+        owner = closure.owner
+        if owner is None or kind_of_class(machine, owner, state) != "function":
+            return ()
+        joined, class_ = ".", owner.body.name
+    return (GuardValue(f"{class_}{joined}{body.name}", (("grad", False),), file.path, body.header, is_engine=True),)
 
 
 def instance_of(machine: Interpreter, cls: ClassValue, state: State, *, complete: bool) -> Ref:

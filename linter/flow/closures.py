@@ -50,5 +50,5 @@ def bound_arguments(
         elif parameter.default is not None:
             given[parameter.name] = machine.evaluate(parameter.default, state, place)[0][1]
         else:
-            given[parameter.name] = state.opaque(parameter.name)
+            given[parameter.name] = machine.parameter(parameter, state, place)
     return given

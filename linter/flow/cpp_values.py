@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
+from ..analysis.thread_starters import THREADS
 from ..facts.bodies import Assign, BodyParameter
 from ..facts.expressions import (
     Bracketed,
@@ -11,14 +12,30 @@ from ..facts.expressions import (
     Expression,
     NamePath,
     NewExpression,
+    last_name,
     simple_name,
 )
 from ..guards import Effect
-from . import classes, closures, layer_calls, reach
-from .guards_entered import guard_of, made_guard, set_modes
+from . import classes, closures, cpp_threads, layer_calls, reach
+from .guards_entered import forget_modes, guard_of, made_guard, on_and_off, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
-from .values import NONE, ClassValue, Closure, Const, Instance, Items, Name, Opaque, Ref, Table, Tensor, Truth, Value
+from .values import (
+    NONE,
+    ClassValue,
+    Closure,
+    Const,
+    Instance,
+    Items,
+    Name,
+    Opaque,
+    Partial,
+    Ref,
+    Table,
+    Tensor,
+    Truth,
+    Value,
+)
 
 _TENSORS = frozenset({"Tensor", "Variable"})
 _SEQUENCES = frozenset(
@@ -26,6 +43,7 @@ _SEQUENCES = frozenset(
 )
 _MAPS = frozenset({"map", "unordered_map", "OrderedDict"})
 _POINTERS = frozenset({"shared_ptr", "unique_ptr", "optional", "reference_wrapper", "weak_ptr", "intrusive_ptr"})
+_CALLABLES = frozenset({"function", "packaged_task"})
 _NUMBERS = frozenset(
     "int long short char bool float double size_t int64_t int32_t uint8_t uint64_t uint32_t string auto_t void Scalar "
     "string_view unsigned ScalarType Device".split()
@@ -159,6 +177,10 @@ def made_of_type(
         return [(state, values[0] if values else NONE)]
     if last in _NUMBERS:
         return [(state, values[0] if len(values) == 1 else state.plain())]
+    if last in _CALLABLES:
+        return [(state, values[0] if values else state.opaque(name))]
+    if values and cpp_threads.declares_thread(path, place):
+        return cpp_threads.start_thread(machine, values, state, place, f"std::{last}" if last in THREADS else last)
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
         if values == (NONE,):
             return [(state, layer_calls.unknown_parameters(layer_calls.made_layer(last, (), state, place), state))]
@@ -224,17 +246,27 @@ def construct_cpp(
         within = Place(file, body, frame, body.header, (*place.calls, (body, place.step(f"makes a `{cls.body.name}`"))))
         states = [one]
         for initialiser in body.initialisers:
-            states = [
-                outcome.state
-                for s in states
-                for outcome in machine.run((initialiser,), s, within)
-                if outcome.kind == "next"
-            ]
+            states = [last for s in states for last in _initialise(machine, initialiser, cls, s, within)]
         for s in states:
             found += [
                 (outcome.state, ref) for outcome in machine.run(body.statements, s, within) if outcome.kind != "raise"
             ]
     return found
+
+
+def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, state: State, place: Place) -> list[State]:
+    """`member(value)` in front of a constructor's body; a thread begins there."""
+    name = last_name(initialiser.targets[0])
+    member = next((one for one in cls.body.members if one.name == name), None)
+    value = initialiser.value
+    if member is None or not isinstance(value, Bracketed) or not cpp_threads.declares_thread(member.annotation, place):
+        return [one.state for one in machine.run((initialiser,), state, place) if one.kind == "next"]
+    here = place.at(initialiser.span)
+    return [
+        last
+        for after, values in machine.each(value.items, state, here)
+        for last, _ in cpp_threads.start_thread(machine, tuple(values), after, here, "std::thread")
+    ]
 
 
 def _is_guard(written: Expression | None, place: Place) -> bool:
@@ -273,20 +305,7 @@ def enter_guard(
     guard = _guard_named(path, place)
     assert guard is not None
     given = values[0] if values else Const(True)
-    on = machine.truth(state, given)
-    sides: list[tuple[State, bool]] = []
-    if on is not None:
-        sides = [(state, on)]
-    else:
-        other = state.fork()
-        for one, side in ((state, True), (other, False)):
-            assumed = machine.assume(one, given, side)
-            if assumed is not None:
-                assumed.doubts |= {"a condition decides whether the guard is on"}
-                assumed.choices |= {
-                    (given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)
-                }
-                sides.append((assumed, side))
+    sides = on_and_off(machine, given, state, place)
     for one, side in sides:
         one.scoped = (*one.scoped, (one.modes, one.opened))
         set_modes(one, made_guard(*guard, side, place))
@@ -336,8 +355,11 @@ def declare(machine: Interpreter, statement: Assign, state: State, place: Place)
                 thing = after.thing(given)
                 if isinstance(thing, Opaque) and isinstance(given, Ref):
                     after.change(given, tensor=True)
+    doubtful = machine.recorded is not None and cpp_threads.may_be_guard(machine, statement, place)
     for after, given in results:
         machine.name_thing(given, target, after)
+        if doubtful:
+            forget_modes(after)
         if name:
             after.names(place.frame)[name] = given
             found.append(after)
@@ -370,8 +392,17 @@ def call_cpp_name(
 ) -> Results | None:
     """What only C++ has among the things that a name may call; None for others."""
     path, last = name.path, name.path[-1]
+    if path[0] == "std" and last in ("make_tuple", "make_pair", "tie", "forward_as_tuple"):
+        return [(state, state.add(Items("()", arguments)))]
+    if path == ("std", "get") and arguments and isinstance(state.thing(arguments[0]), Items):
+        given = written.template_arguments if isinstance(written, NamePath) else None
+        index = str(given[0]) if given else ""
+        element = machine.element_of(arguments[0], state, int(index) if index.isdecimal() else None, "")
+        return [(state, element)]
     if path[0] == "std" and last in ("move", "ref", "cref", "forward", "get", "addressof", "as_const") and arguments:
         return [(state, arguments[0])]
+    if path[0] in ("std", "boost") and last in ("bind", "bind_front") and arguments:
+        return [(state, Partial(arguments[0], arguments[1:], ()))]
     template = written.template_arguments if isinstance(written, NamePath) else None
     if last in ("make_shared", "make_unique", "make_intrusive") and template:
         return made_of_type(machine, template[0], arguments, state, place, "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..facts.bodies import Assign, Define, Import
 from ..facts.expressions import (
     Bracketed,
@@ -41,7 +43,7 @@ class DefinedModules:
             for file in self._machine.program.files:
                 self._deep = 0
                 if file.module is not None and file.language == "python":
-                    self._machine.run_root(lambda file=file: self._define(file, state))  # type: ignore[misc]
+                    self._machine.run_root(partial(self._define, file, state), file, file.module)
             missed, self._missed = self._missed, []
             for file, statement in missed:
                 self._import(file, statement, state)

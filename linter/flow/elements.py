@@ -10,10 +10,11 @@ from ..facts.expressions import (
 )
 from . import (
     classes,
+    making,
     model_names,
     objects,
+    tensor_writes,
     tensors,
-    torch_calls,
     unnoticed,
 )
 from .paths import Interpreter, Place, Results
@@ -54,6 +55,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
         return [(state, state.opaque(name))]
     if isinstance(thing, Instance):
         return objects.instance_attribute(machine, holder, thing, name, state, place, shown)
+    if isinstance(thing, Items) and name in ("first", "second") and place.file.language != "python":
+        return [(state, element_of(machine, holder, state, int(name == "second"), shown))]
     if isinstance(thing, Tensor):
         assert isinstance(holder, Ref)
         return [(state, tensors.tensor_attribute(holder, thing, name, state, place))]
@@ -85,10 +88,10 @@ def set_attribute(
         return [state]
     if isinstance(holder, Ref) and isinstance(thing, Tensor):
         if name == "requires_grad":
-            done = torch_calls.require_grad(machine, holder, value, state, place, "requires_grad")
+            done = tensor_writes.require_grad(machine, holder, value, state, place, "requires_grad")
             return [state] if done else []
         if name == "data":
-            return [state] if torch_calls.set_data(machine, holder, value, state, place) else []
+            return [state] if tensor_writes.set_data(machine, holder, value, state, place) else []
         return [state]
     if isinstance(holder, ClassValue) and holder.frame is not None and holder.frame in state.frames:
         state.names(holder.frame)[name] = value
@@ -110,7 +113,7 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
         assert isinstance(holder, Ref)
         if thing.open:
             return holder
-        return torch_calls.alias(state, holder, view=True)
+        return making.alias(state, holder, view=True)
     if isinstance(thing, Table):
         return thing.pairs[0][0] if thing.pairs else state.opaque(name)
     if isinstance(thing, Instance) and thing.kind == "sequential" and thing.attributes:
@@ -135,11 +138,11 @@ def set_element(
     if isinstance(thing, Tensor) and isinstance(holder, Ref):
         if (
             thing.open
-            and not torch_calls.is_tensor(value, state)
+            and not making.is_tensor(value, state)
             and any(isinstance(index, Const) and isinstance(index.value, str) for index in indices)
         ):
             return [state]
-        return [state] if torch_calls.write_element(machine, holder, value, state, place) else []
+        return [state] if tensor_writes.write_element(machine, holder, value, state, place) else []
     if isinstance(thing, Items) and isinstance(holder, Ref):
         index = indices[0] if indices else NONE
         position = int(index.value) if isinstance(index, Const) and isinstance(index.value, float) else None
@@ -198,7 +201,7 @@ def subscript(
                 state.change(holder, attributes={**thing.attributes, f"[{key.value}]": known_})
             return [(state, known_)]
         if thing.tensor:
-            return [(state, torch_calls.alias(state, holder))]
+            return [(state, making.alias(state, holder))]
         return [(state, state.opaque(str(expression)))]
     if isinstance(thing, Instance):
         return objects.call_instance_method(

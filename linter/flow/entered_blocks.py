@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..facts.bodies import Block
 from ..facts.expressions import CallExpression, Expression, words_of
 from ..lazy_regex import lazy_regex
-from . import classes
+from . import classes, cpp_threads
 from .guards_entered import guard_of, set_modes
 from .paths import Interpreter, PathOutcome, Place
 from .state import State
@@ -26,6 +26,8 @@ from .values import (
 def run_block(machine: Interpreter, statement: Block, state: State, place: Place) -> list[PathOutcome]:
     """A `with` statement or a C++ block."""
     if not statement.items:
+        if statement.is_parallel:
+            cpp_threads.run_parallel(machine, statement, state, place)
         return machine.run(statement.block, state, place)
     return _enter(machine, statement, 0, state, place)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..guards import CPP, PYTHON, Effect, python_guard
-from .paths import Place
+from .paths import Interpreter, Place
 from .state import State
 from .values import (
     GuardValue,
     Modes,
     Name,
+    Truth,
+    Value,
 )
 
 Sets = tuple[tuple[str, bool | None], ...]
@@ -57,10 +59,31 @@ def made_guard(name: str, effect: Effect, on: bool, place: Place) -> GuardValue:
     return GuardValue(name, _SETS[effect](_FIXED.get(name, on)), place.file.path, place.span)
 
 
+def on_and_off(machine: Interpreter, flag: Value, state: State, place: Place) -> list[tuple[State, bool]]:
+    """The states in which a guard with this flag is on or off; both where nothing tells."""
+    on = machine.truth(state, flag)
+    if on is not None:
+        return [(state, on)]
+    sides: list[tuple[State, bool]] = []
+    for one, side in ((state, True), (state.fork(), False)):
+        assumed = machine.assume(one, flag, side)
+        if assumed is not None:
+            assumed.doubts |= {"a condition decides whether the guard is on"}
+            assumed.choices |= {(flag.key if isinstance(flag, Truth) else ("flag", place.file.path, place.span), side)}
+            sides.append((assumed, side))
+    return sides
+
+
 def set_modes(state: State, guard: GuardValue) -> None:
     """What entering a guard does to the thread."""
     state.modes = state.modes._replace(**dict(guard.sets))
     state.opened = (*state.opened, guard)
+
+
+def forget_modes(state: State) -> None:
+    """What may be a guard begins to live: the modes aren't known until its block ends."""
+    state.scoped = (*state.scoped, (state.modes, state.opened))
+    state.modes = Modes(None, None, None, None)
 
 
 def leave_guard(state: State, guard: GuardValue) -> None:

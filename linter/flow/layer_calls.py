@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
-from . import torch_calls
+from . import making, saving_hazards, tensor_writes, torch_calls
 from .guards_entered import why_unrecorded
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_recorded
+from .recording import note_recorded, note_saving
 from .state import State
 from .values import (
     NONE,
@@ -32,7 +32,7 @@ def made_layer(name: str, keywords: Keywords, state: State, place: Place) -> Ref
         return state.add(Opaque(name, None, True))
     if row.parameters:
         for parameter in ("weight", "bias"):
-            made = torch_calls.new_tensor(state, place, f"`{name}`", grad=REQUIRED, leaf=True)
+            made = making.new_tensor(state, place, f"`{name}`", grad=REQUIRED, leaf=True)
             attributes[parameter] = made
         if dict(keywords).get("bias") == Const(False):
             attributes["bias"] = NONE
@@ -52,42 +52,44 @@ def call_layer(
     if spelled and parameters:
         given = (value, thing.attributes["weight"], thing.attributes.get("bias", NONE))
         return torch_calls.apply(machine, torch_ops.function(spelled), given, (), state, place, thing.name)
-    if not isinstance(value, Ref) or not torch_calls.may_be_tensor(value, state):
+    if not isinstance(value, Ref) or not making.may_be_tensor(value, state):
         return [(state, state.opaque())]
     own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
-    alone = all(torch_calls.is_inference(parameter, state) for parameter in parameters)
+    alone = all(making.is_inference(parameter, state) for parameter in parameters)
     if own and alone:
         own = frozenset((state.number(),))  # few ops record what inference tensors require
     hazards: tuple[SavingHazard, ...] = ()
     records = state.modes.records
-    if torch_calls.is_inference(value, state) and row.saves_input and own and records is not False and not alone:
-        hazard = torch_calls.saving(machine, value, parameters[0], own, state, place, thing.name)
+    if making.is_inference(value, state) and row.saves_input and own and records is not False and not alone:
+        hazard = saving_hazards.saving(machine, value, parameters[0], own, state, place, thing.name)
         if 0 in own and records:
-            torch_calls.machine_report(machine, hazard, state, place)
-            if not torch_calls.cured(value, state):
+            saving_hazards.report_hazard(machine, hazard, state, place)
+            if not tensor_writes.cured(value, state):
                 return []
         hazards = (hazard,)
     if own:
         note_recorded(machine, f"`{thing.name}`", state, place)
+    if machine.watches and row.saves_input:
+        note_saving(value, own, thing.name, state, place)
     grad = own | state.grad_of(value)
     tensor = state.tensor(value)
     lost = tensor.unrecorded if tensor is not None and not grad else ()
     if records is False:
         off = why_unrecorded(state)
         steps = (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),) if off is not None else ()
-        return [(state, torch_calls.new_tensor(state, place, f"`{thing.name}`", unrecorded=steps if grad else lost))]
+        return [(state, making.new_tensor(state, place, f"`{thing.name}`", unrecorded=steps if grad else lost))]
     if row.result == "maybe":
-        made = torch_calls.alias(state, value, grad=grad)
+        made = making.alias(state, value, grad=grad)
         tensor = state.tensor(made)
         if tensor is not None and tensor.inference is not state.modes.inference:
             state.change(made, inference=None)
         return [(state, made)]
-    made = torch_calls.new_tensor(
+    made = making.new_tensor(
         state,
         place,
         f"`{thing.name}`",
         grad=grad,
-        hazards=(*torch_calls.hazards_of(value, state), *hazards),
+        hazards=(*making.hazards_of(value, state), *hazards),
         unrecorded=lost,
     )
     return [(state, made)]

@@ -5,8 +5,19 @@ from __future__ import annotations
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts.expressions import Expression, NamePath
-from . import classes, cpp_values, layer_calls, reach, tensors, threads, torch_calls
-from .guards_entered import guard_of, made_guard, set_modes
+from . import (
+    classes,
+    cpp_values,
+    differentiation,
+    layer_calls,
+    making,
+    reach,
+    tensor_writes,
+    tensors,
+    threads,
+    torch_calls,
+)
+from .guards_entered import guard_of, made_guard, on_and_off, set_modes
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
 from .values import (
@@ -44,12 +55,6 @@ LOSS_METHODS = frozenset(("training_step", "compute_loss", "_compute_loss"))
 """Methods whose result Lightning's and Hugging Face's trainers differentiate."""
 
 
-# -- forms that aren't values
-
-
-# -- names
-
-
 def call_name(
     machine: Interpreter,
     name: Name,
@@ -83,11 +88,11 @@ def call_name(
     if last in ("deepcopy", "copy") and path[0] == "copy" and arguments:
         thing = state.thing(arguments[0])
         if isinstance(thing, Tensor) and last == "deepcopy":
-            made = torch_calls.new_tensor(state, place, "`deepcopy`", grad=thing.grad, leaf=True)
+            made = making.new_tensor(state, place, "`deepcopy`", grad=thing.grad, leaf=True)
             return [(state, made)]
         if isinstance(thing, Tensor):
             return [(state, arguments[0])]
-        return [(state, state.opaque(torch_calls.called(arguments[0], state)))]
+        return [(state, state.opaque(making.called(arguments[0], state)))]
     if path[0] in (
         "math",
         "os",
@@ -144,24 +149,8 @@ def call_guard(
         made = made_guard(name, effect, True, place)  # type: ignore[arg-type]
         return machine.apply_decorator(made, arguments[0], state, place)
     given = arguments[0] if arguments else next((value for key, value in keywords if key in ("mode", "enabled")), None)
-    on = True if given is None else machine.truth(state, given)
     found: Results = []
-    sides: list[tuple[State, bool]]
-    if on is not None:
-        sides = [(state, on)]
-    else:
-        other = state.fork()
-        sides = []
-        assert given is not None
-        for one, side in ((state, True), (other, False)):
-            assumed = machine.assume(one, given, side)
-            if assumed is not None:
-                assumed.doubts |= {"a condition decides whether the guard is on"}
-                assumed.choices |= {
-                    (given.key if isinstance(given, Truth) else ("flag", place.file.path, place.span), side)
-                }
-                sides.append((assumed, side))
-    for one, side in sides:
+    for one, side in on_and_off(machine, given if given is not None else Const(True), state, place):
         made = made_guard(name, effect, side, place)  # type: ignore[arg-type]
         if name == "set_grad_enabled":
             set_modes(one, made)
@@ -198,7 +187,7 @@ def _builtin(
     if name == "next":
         return [(state, machine.element_of(first, state, None, ""))]
     if name == "getattr" and len(arguments) >= 2 and isinstance(arguments[1], Const):
-        return machine.attribute(first, str(arguments[1].value), state, place, torch_calls.called(first, state))
+        return machine.attribute(first, str(arguments[1].value), state, place, making.called(first, state))
     if name == "setattr" and len(arguments) == 3 and isinstance(arguments[1], Const):
         going = machine.set_attribute(first, str(arguments[1].value), arguments[2], state, place, "")
         return [(one, NONE) for one in going]
@@ -224,10 +213,10 @@ def _builtin(
         ]
     if name == "sum" and arguments:
         element = machine.element_of(first, state, None, "")
-        if torch_calls.is_tensor(element, state):
+        if making.is_tensor(element, state):
             return torch_calls.apply(machine, torch_ops.operator("+"), (element, element), (), state, place, "sum")
         return [(state, state.opaque())]
-    if name in ("abs", "min", "max", "pow") and torch_calls.is_tensor(first, state):
+    if name in ("abs", "min", "max", "pow") and making.is_tensor(first, state):
         rows = torch_ops.method(name)
         return torch_calls.apply(machine, rows, arguments, keywords, state, place, name)
     if name in (
@@ -291,7 +280,7 @@ def _torch(
     if dotted in ("torch.autograd.grad", "torch.autograd.backward") and arguments:
         if isinstance(arguments[0], Ref) and state.tensor(arguments[0]) is not None:
             state.change(arguments[0], shown=True)
-        done = torch_calls.differentiate(machine, arguments[0], state, place, path[-1])
+        done = differentiation.differentiate(machine, arguments[0], state, place, path[-1])
         return [(state, state.add(Items("()", (), state.opaque(tensor=True))))] if done else []
     if dotted in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
         return _parameter(machine, arguments, keywords, state, place)
@@ -299,7 +288,7 @@ def _torch(
         if isinstance(arguments[0], Ref) and state.tensor(arguments[0]) is not None:
             modes = state.modes
             state.modes = modes._replace(grad=False)
-            done = torch_calls.write_tensor(machine, arguments[0], state, place, path[-1])
+            done = tensor_writes.write_tensor(machine, arguments[0], state, place, path[-1])
             state.modes = modes
             return [(state, arguments[0])] if done else []
         return [(state, arguments[0])]
@@ -349,25 +338,16 @@ def _parameter(
 ) -> Results:
     flag = dict(keywords).get("requires_grad", arguments[1] if len(arguments) > 1 else Const(True))
     if not arguments:
-        return [(state, torch_calls.new_tensor(state, place, "`Parameter`", grad=REQUIRED, leaf=True))]
+        return [(state, making.new_tensor(state, place, "`Parameter`", grad=REQUIRED, leaf=True))]
     first = arguments[0]
-    if not isinstance(first, Ref) or not torch_calls.may_be_tensor(first, state):
+    if not isinstance(first, Ref) or not making.may_be_tensor(first, state):
         return [(state, state.add(Tensor(None, REQUIRED, True)))]
-    made = torch_calls.alias(state, first, grad=NOT_REQUIRED)
-    name = torch_calls.called(first, state)
+    made = making.alias(state, first, grad=NOT_REQUIRED)
+    name = making.called(first, state)
     state.change(made, name=name)
-    if not torch_calls.require_grad(machine, made, flag, state, place, "Parameter"):
+    if not tensor_writes.require_grad(machine, made, flag, state, place, "Parameter"):
         return []
     tensor = state.tensor(made)
     assert tensor is not None
     state.change(made, name="", hazards=(), unrecorded=())
     return [(state, made)]
-
-
-# -- objects
-
-
-# -- tensors
-
-
-# -- containers

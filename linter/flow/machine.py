@@ -104,8 +104,8 @@ class Machine:
         self.kept: dict[str, dict[str, tuple[Opaque | Tensor, Body]]] = {}
         """By class, the attributes that are inference tensors if another guard stands somewhere, and who fills them."""
         self.testing = False
-        self.exhausted = 0
-        """Roots whose budget ended."""
+        self.exhausted: dict[tuple[str, Span], None] = {}
+        """The functions and modules whose budget ended, by their places."""
         self.modules = DefinedModules(self)
         self.receivers: dict[int, tuple[State, Ref]] = {}
         """For each class (its body's id), an object of it as `__init__` leaves it."""
@@ -113,6 +113,7 @@ class Machine:
         self.dropped = False
         """Paths of this root were dropped."""
         self.recorded: list[Recorded] | None = None
+        self.watches = False
         self._steps = 0.0
 
     # -- events
@@ -194,9 +195,9 @@ class Machine:
             for outcome in self.run(statements, state, place):
                 model_training.tell_shared(self, outcome.state, place)
 
-        self.run_root(run)
+        self.run_root(run, file, file.module)
 
-    def run_function(self, file: File, closure: Callable[[State], Closure | None]) -> None:
+    def run_function(self, file: File, body: Body, closure: Callable[[State], Closure | None]) -> None:
         """Run a function as its callers may: with arguments of which nothing is known."""
         self.testing = file.is_test
         state = self.modules.state() if file.language == "python" else State()
@@ -207,18 +208,18 @@ class Machine:
             if found is not None:
                 calling.call_root(self, found, state, file)
 
-        self.run_root(run)
+        self.run_root(run, file, body)
 
     def begin(self) -> None:
         """Begin a budget anew."""
         self._steps = STEP_BUDGET
 
-    def run_root(self, run: Callable[[], object]) -> None:
+    def run_root(self, run: Callable[[], object], file: File, body: Body) -> None:
         self.begin()
         try:
             run()
         except (Exhausted, RecursionError):
-            self.exhausted += 1
+            self.exhausted[file.path, body.header] = None
 
     # -- paths
 
@@ -335,6 +336,7 @@ class Machine:
     attribute = elements.attribute
     set_attribute = elements.set_attribute
     element_of = elements.element_of
+    parameter = cpp_values.parameter
     apply_decorator = calling.apply_decorator
     run_context = calling.run_context
 

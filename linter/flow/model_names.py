@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from . import torch_calls
+from . import making
 from .guards_entered import why_unrecorded
 from .paths import Interpreter, Place
+from .saving_hazards import saving
 from .state import State
 from .values import (
     NONE,
@@ -70,9 +71,9 @@ def loss_result(machine: Interpreter, shown: str, arguments: tuple[Value, ...], 
     ref = state.add(Tensor(None, NOT_REQUIRED, False))
     grad: Grad = frozenset((ref.number,))
     hazards = tuple(
-        torch_calls.saving(machine, value, NONE, grad, state, place, shown)._replace(presumed=f"if `{shown}` saves it")
+        saving(machine, value, NONE, grad, state, place, shown)._replace(presumed=f"if `{shown}` saves it")
         for value in arguments
-        if isinstance(value, Ref) and torch_calls.is_inference(value, state) and torch_calls.is_tensor(value, state)
+        if isinstance(value, Ref) and making.is_inference(value, state) and making.is_tensor(value, state)
     )
     state.change(ref, grad=grad, hazards=hazards)
     return ref
@@ -87,7 +88,7 @@ def model_result(machine: Interpreter, shown: str, grads: Grad, state: State, pl
             Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),
             place.step(f"`{shown}` runs, and records nothing"),
         )
-    return torch_calls.new_tensor(
+    return making.new_tensor(
         state,
         place,
         f"`{shown}`",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.model_types import MODULES_GIVE_THEMSELVES
 from ..facts.expressions import (
     CallExpression,
     LambdaExpression,
@@ -12,19 +13,22 @@ from . import (
     classes,
     closures,
     cpp_values,
+    forward_hooks,
     layer_calls,
+    making,
     model_names,
     model_training,
     reach,
+    saving_hazards,
+    tensor_writes,
     tensors,
     threads,
-    torch_calls,
     unnoticed,
 )
 from .events import EventKind
-from .guards_entered import set_modes
+from .guards_entered import leave_guard, set_modes
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_recorded
+from .recording import note_recorded, note_saving
 from .state import State
 from .values import (
     CERTAIN,
@@ -46,8 +50,6 @@ from .values import (
     Value,
 )
 
-_SELF = frozenset("eval train to cuda cpu half float double bfloat16 requires_grad_ type apply compile".split())
-
 
 def call_instance(
     machine: Interpreter,
@@ -59,8 +61,26 @@ def call_instance(
     place: Place,
     shown: str,
 ) -> Results:
-    """Call an object: a module runs its `forward`."""
+    """Call an object: a module runs its `forward`, then its hooks."""
     assert isinstance(ref, Ref)
+    results = _run_instance(machine, ref, thing, arguments, keywords, state, place, shown)
+    hooks = forward_hooks.hooks_of(thing, state) if thing.kind in _MODULES else ()
+    return forward_hooks.run_hooks(machine, ref, hooks, arguments, results, place, shown) if hooks else results
+
+
+_MODULES = ("module", "layer", "sequential")
+
+
+def _run_instance(
+    machine: Interpreter,
+    ref: Ref,
+    thing: Instance,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    state: State,
+    place: Place,
+    shown: str,
+) -> Results:
     if thing.kind in ("module", "object"):
         model_training.note_run(ref, shown or thing.name, state, place)
     if thing.cls is not None:
@@ -74,7 +94,7 @@ def call_instance(
         return layer_calls.call_layer(machine, thing, arguments, state, place)
     if thing.kind == "sequential":
         results: Results = [(state, arguments[0] if arguments else NONE)]
-        for child in thing.attributes.values():
+        for child in (child for name, child in thing.attributes.items() if not name.startswith("<")):
             results = [
                 pair for one, value in results for pair in machine.call_value(child, (value,), (), one, place, shown)
             ]
@@ -85,6 +105,25 @@ def call_instance(
         reach.unknown_call(state, arguments)
         return [(state, model_names.model_result(machine, shown or thing.name, NOT_REQUIRED, state, place))]
     return [(reach.unknown_call(state, arguments), state.opaque(origin=shown))]
+
+
+def _call_stack(ref: Ref, thing: Instance, name: str, arguments: tuple[Value, ...], state: State) -> Value:
+    """A method of `ExitStack`: guards are entered, and left together."""
+    entered = thing.attributes.get("<entered>")
+    held = state.thing(entered)
+    guards = held.values if isinstance(held, Items) else ()
+    if name == "enter_context" and arguments and isinstance(arguments[0], GuardValue):
+        set_modes(state, arguments[0])
+        guards = (*guards, arguments[0])
+        state.change(ref, attributes={"<entered>": state.add(Items("[]", guards))})
+    elif name in ("close", "aclose", "__exit__", "pop_all"):
+        state.change(ref, attributes={})
+        if name == "pop_all":
+            return state.add(thing)
+        for guard in reversed(guards):
+            if isinstance(guard, GuardValue):
+                leave_guard(state, guard)
+    return ref if name == "__enter__" else NONE
 
 
 def call_instance_method(
@@ -114,17 +153,18 @@ def call_instance_method(
     if name in thing.attributes:
         return machine.call_value(thing.attributes[name], arguments, keywords, state, place, f"{shown}.{name}")
     if thing.kind == "stack":
-        if name == "enter_context" and arguments:
-            if isinstance(arguments[0], GuardValue):
-                set_modes(state, arguments[0])
-            return [(state, NONE)]
+        return [(state, _call_stack(ref, thing, name, arguments, state))]
+    if thing.kind == "handle" and name == "remove":
+        forward_hooks.remove_hook(thing, state)
         return [(state, NONE)]
-    if thing.kind in ("module", "layer", "sequential"):
-        if name in ("requires_grad_", "train", "eval") or name in _SELF:
+    if thing.kind in _MODULES:
+        if name == "register_forward_hook" and arguments:
+            return [(state, forward_hooks.register_hook(ref, arguments[0], state))]
+        if name in MODULES_GIVE_THEMSELVES:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
                 for parameter in layer_calls.parameters_of(ref, state) or ():
-                    if not torch_calls.require_grad(machine, parameter, flag, state, place, name):
+                    if not tensor_writes.require_grad(machine, parameter, flag, state, place, name):
                         return []
             if name in ("train", "eval"):
                 mode = Const(name == "train") if not arguments else arguments[0]
@@ -142,7 +182,7 @@ def call_instance_method(
         ):
             given = arguments[1]
             is_parameter = name == "register_parameter" and state.tensor(given) is not None
-            if is_parameter and not torch_calls.require_grad(machine, given, Const(True), state, place, name):
+            if is_parameter and not tensor_writes.require_grad(machine, given, Const(True), state, place, name):
                 return []
             going = machine.set_attribute(ref, str(arguments[0].value), given, state, place, shown)
             return [(one, given) for one in going]
@@ -160,7 +200,7 @@ def call_instance_method(
             modes = state.modes
             state.modes = modes._replace(grad=False)
             for parameter in layer_calls.parameters_of(ref, state) or ():
-                if not torch_calls.write_tensor(machine, parameter, state, place, name):
+                if not tensor_writes.write_tensor(machine, parameter, state, place, name):
                     return []
             state.modes = modes
             return [(state, NONE)]
@@ -193,21 +233,23 @@ def call_instance_method(
     if thing.kind == "context" and name == "save_for_backward":
         because = thing.attributes.get("<given>")
         grad = state.grad_of(because) if because is not None else NOT_REQUIRED if state.modes.inference else REQUIRED
-        saved_ones = [one for saved in arguments for one in torch_calls.tensors_in(saved, state)]
+        saved_ones = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, saved_ones, state, place)
         for one in saved_ones:
             tensor = state.tensor(one)
             if tensor is None or tensor.inference is not True or not tensor.shown:
+                if machine.watches:
+                    note_saving(one, grad, name, state, place)
                 continue
             if grad:
-                hazard = torch_calls.saving(machine, one, NONE, grad, state, place, name)
+                hazard = saving_hazards.saving(machine, one, NONE, grad, state, place, name)
                 doubt = "" if CERTAIN in grad else "something that the function is given must require grad"
-                torch_calls.machine_report(machine, hazard._replace(doubt=doubt), state, place)
-                if not torch_calls.cured(one, state):
+                saving_hazards.report_hazard(machine, hazard._replace(doubt=doubt), state, place)
+                if not tensor_writes.cured(one, state):
                     return []
         return [(state, NONE)]
     if thing.kind == "context" and name == "mark_dirty":
-        for one in (one for given in arguments for one in torch_calls.tensors_in(given, state)):
+        for one in (one for given in arguments for one in making.tensors_in(given, state)):
             unnoticed.note_dirty(machine, one, state)
         return [(state, NONE)]
     if thing.kind == "context":  # `ctx` of an autograd.Function
@@ -229,7 +271,8 @@ def call_class_method(
         return [(reach.unknown_call(state, arguments), state.opaque(origin=name))]
     modes, opened = state.modes, state.opened
     grads: Grad = frozenset().union(*(state.grad_of(argument) for argument in arguments)) if arguments else NOT_REQUIRED
-    state.modes = modes._replace(grad=False)
+    for guard in classes.run_by_engine(machine, method, state):
+        set_modes(state, guard)
     # A Function is recorded as grad mode says, also where ops aren't.
     given_grad = state.add(Tensor(None, grads if modes.grad is not False else NOT_REQUIRED))
     context = state.add(Instance("context", "ctx", None, {"<given>": given_grad}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts.expressions import Operation
-from . import torch_calls, unnoticed
+from . import making, torch_calls, unnoticed
 from .paths import Interpreter, Place, Results
 from .state import State
 from .values import (
@@ -35,7 +35,7 @@ def apply_operator(
             return [(state, told)]
     if all(isinstance(value, Const) for value in values):
         return [(state, _constant(symbol, values, state))]
-    if not any(torch_calls.may_be_tensor(value, state) for value in values) or any(
+    if not any(making.may_be_tensor(value, state) for value in values) or any(
         isinstance(value, Const) and isinstance(value.value, str) for value in values
     ):
         if symbol in _COMPARISONS and len(values) == 2:
@@ -48,7 +48,7 @@ def apply_operator(
         return [(state, state.plain())]
     if any(value == NONE for value in values):
         return []
-    shown = any(torch_calls.is_tensor(value, state) for value in values)
+    shown = any(making.is_tensor(value, state) for value in values)
     if symbol in _COMPARISONS and not shown:
         return [(state, _compared(symbol, *values))] if len(values) == 2 else [(state, state.plain())]
     rows = torch_ops.operator(symbol if len(values) == 2 else f"unary {symbol}")
@@ -59,7 +59,8 @@ def apply_operator(
         for after, result in results:
             tensor = after.tensor(result)
             operand = next(
-                (torch_calls.called(value, after) for value in values if torch_calls.may_be_tensor(value, after)), ""
+                (making.called(value, after) for value in values if making.may_be_tensor(value, after)),
+                "",
             )
             if tensor is not None and isinstance(result, Ref) and not tensor.presumed:
                 after.change(result, presumed=f"if `{operand}` is a tensor" if operand else "if it is a tensor")
@@ -118,7 +119,7 @@ def _identity(symbol: str, left: Value, right: Value, state: State) -> Value | N
         return Const(negated)
     if symbol in ("is", "is not"):
         return Const(not negated) if left == right else Truth(("is", left, right), negated)
-    if left == right and not torch_calls.may_be_tensor(left, state):
+    if left == right and not making.may_be_tensor(left, state):
         return Const(not negated)
     return None
 
@@ -155,6 +156,6 @@ def augmented(
         unnoticed.note_write(machine, old, state, place, symbol)
         if thing.tensor is True:
             return [(state, old)]
-        return [(state, old if torch_calls.is_tensor(given, state) is False else state.opaque(thing.name))]
+        return [(state, old if making.is_tensor(given, state) is False else state.opaque(thing.name))]
     plain = Operation(symbol.removesuffix("="), ())
     return apply_operator(machine, plain, [old, given], state, place)

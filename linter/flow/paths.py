@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from ..facts import Span
-from ..facts.bodies import AnyStatement, Body
+from ..facts.bodies import AnyStatement, Body, BodyParameter
 from ..facts.expressions import Expression
 from ..named_tuples import NamedTuple
 from .events import Event, EventKind
@@ -72,6 +72,8 @@ class Interpreter(Protocol):
     """The objects that methods of a class train (`State.part_of_receiver`)."""
     recorded: list[Recorded] | None
     """What is recorded, where that is being looked for."""
+    watches: bool
+    """Somebody looks at the tensors: which ops save them is noted."""
 
     def evaluate(self, expression: Expression, state: State, place: Place) -> Results:
         """The value of an expression, on each path on which it has one."""
@@ -103,7 +105,7 @@ class Interpreter(Protocol):
     def imported(self, dotted: str, state: State, file: File) -> Value:
         """What an import gives: a definition of the project, or a name."""
 
-    def run_root(self, run: Callable[[], object]) -> None:
+    def run_root(self, run: Callable[[], object], file: File, body: Body) -> None:
         """Run something with a budget; what it has done when that ends stays."""
 
     def report(
@@ -162,6 +164,9 @@ class Interpreter(Protocol):
 
     def element_of(self, holder: Value, state: State, index: int | None, name: str) -> Value:
         """An element of what is iterated or unpacked."""
+
+    def parameter(self, parameter: BodyParameter, state: State, place: Place) -> Value:
+        """An argument of which nothing is known but its declared type."""
 
     def apply_decorator(self, decorator: Value, function: Value, state: State, place: Place) -> Results:
         """A function with a decorator applied."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ..analysis.project import Project
-from ..facts import Facts, GuardUse
+from ..facts import Facts, GuardUse, Span
 from ..facts.spans import Sorted
 from ..findings import StepTaken
 from .events import Event
@@ -16,6 +16,7 @@ class _Shown:
 
     def __init__(self) -> None:
         self.events: dict[str, list[Event]] | None = None
+        self.unfinished: list[tuple[str, Span]] = []
 
 
 def events_in(facts: Facts, project: Project) -> list[Event]:
@@ -27,11 +28,18 @@ def events_in(facts: Facts, project: Project) -> list[Event]:
         from .running import run_flow
 
         shown.events = defaultdict(list)
-        for event in run_flow(project).events.values():
+        machine = run_flow(project)
+        shown.unfinished += machine.exhausted
+        for event in machine.events.values():
             shown.events[event.path].append(event)
         for events in shown.events.values():
             events.sort(key=lambda event: event.span)
     return shown.events.get(facts.path, [])
+
+
+def unfinished_in(project: Project) -> list[tuple[str, Span]]:
+    """The functions and modules that were too long to be followed to the end: of what lies behind, nothing is said."""
+    return project.memory(_Shown).unfinished
 
 
 def story_of(event: Event, project: Project) -> tuple[StepTaken, ...]:

@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 
+from ..analysis.thread_starters import may_start_threads
 from ..facts import Facts
 from ..facts.bodies import AnyStatement, Assign, Body, BodyKind
-from ..facts.expressions import MemberAccess, Subscript, is_this
+from ..facts.expressions import KeywordArgument, MemberAccess, Subscript, is_this
 from ..facts.spans import Sorted
-from ..facts.statement_walk import all_statements, words_in
+from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calling, classes, closures, model_training
 from .machine import MOST_STATES, Exhausted, Machine
@@ -30,16 +31,25 @@ def run_flow(
     With `instead`, guards of these names have other effects, and only what reaches one of them is run.
     """
     machine = machine_class(ProjectCode(files, instead))
-    reach = reaching_guards(machine.program, set(instead))
+    run_reached(machine, set(instead))
+    return machine
+
+
+def run_reached(
+    machine: Machine, instead: Set[str] = frozenset(), *, every: bool = False, done: Set[int] = frozenset()
+) -> None:
+    """Run all that guards can reach; with `every`, also what only switches recording off reaches, and all modules.
+
+    `done` are the bodies that have been run.
+    """
+    reach = reaching_guards(machine.program, instead, every=every)
     functions = [(file, owner, body) for file in machine.program.files for owner, body in functions_of(file)]
     reached = {name for _, owner, body in functions if id(body) in reach for name in names_of(owner, body)}
     for file in machine.program.files:
-        if any(not instead or use.guard in instead for use in file.facts.guard_uses) or (
-            not instead and (not reached.isdisjoint(_words_of_module(file)) or matters_unguarded(file, file.module))
-        ):
+        if id(file.module) not in done and (every or _is_module_run(file, reached, instead)):
             machine.run_module(file)
         for owner, body in functions_of(file):
-            if id(body) in reach or (not instead and matters_unguarded(file, body)):
+            if id(body) not in done and (id(body) in reach or (not instead and matters_unguarded(file, body))):
                 run_function_of(machine, file, owner, body)
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
@@ -55,7 +65,12 @@ def run_flow(
             run_function_of(machine, file, owner, body, filled, _BEFORE)
         if fills:
             run_function_of(machine, file, owner, body, fills)
-    return machine
+
+
+def _is_module_run(file: File, reached: Set[str], instead: Set[str]) -> bool:
+    if any(not instead or use.guard in instead for use in file.facts.guard_uses):
+        return True
+    return not instead and (not reached.isdisjoint(_words_of_module(file)) or matters_unguarded(file, file.module))
 
 
 def run_function_of(
@@ -67,7 +82,7 @@ def run_function_of(
     doubt: str = "",
 ) -> None:
     """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
-    machine.run_function(file, _found(machine, file, owner, body, filled, doubt))
+    machine.run_function(file, body, _found(machine, file, owner, body, filled, doubt))
 
 
 _BEFORE = "it depends on which method runs first"
@@ -84,18 +99,30 @@ def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
 
 def matters_unguarded(file: File, body: Body | None) -> bool:
     """Whether something can go wrong in a function, or a module, that no guard reaches."""
-    if body is None or file.language != "python":
+    if body is None:
         return False
     words = words_in(body)
+    if file.language != "python":
+        makes_leaf = "requires_grad" in words or body.name in ("forward", "backward")
+        return makes_leaf and not _DIFFERENTIATES.isdisjoint(words)
     # Of an autograd function PyTorch runs these without recording; a script may differentiate by itself.
     is_asked = body.kind is BodyKind.MODULE or body.name in ("forward", "backward")
-    if is_asked and not _DIFFERENTIATES.isdisjoint(words):
+    if not _DIFFERENTIATES.isdisjoint(words) and (is_asked or _makes_leaf(body)):
         return True
     return not _PARAMETERS.isdisjoint(words) and any(map(_writes_parameter, all_statements(body.statements)))
 
 
 _DIFFERENTIATES = frozenset({"grad", "backward"})
 _PARAMETERS = frozenset({"weight", "bias"})
+
+
+def _makes_leaf(body: Body) -> bool:
+    """Whether a function makes a tensor that requires grad: what it does with it can be followed."""
+    return any(
+        isinstance(argument, KeywordArgument) and argument.name == "requires_grad"
+        for call in called_in(body)
+        for argument in call.arguments
+    )
 
 
 def _writes_parameter(statement: AnyStatement) -> bool:
@@ -122,7 +149,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
                 naming[word].append((file, owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
         said = _words_of_module(file).union(*(words for _, _, words in functions))
-        tells = every or not _ASKING.isdisjoint(said)
+        threads = file.language == "cpp" and (file.facts.parallel_blocks or may_start_threads(said))
+        tells = every or threads or not _ASKING.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -158,7 +186,7 @@ _SWITCHES = guards_with(Effect.GRAD_MODE)
 _ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, _SWITCHES))
 _ASKING = frozenset(
     "backward manual_backward grad requires_grad_ Thread Timer ThreadPoolExecutor Executor submit map run_in_executor "
-    "to_thread run_in_threadpool start_new_thread ThreadPool thread async jthread training_step compute_loss".split()
+    "to_thread run_in_threadpool start_new_thread ThreadPool training_step compute_loss".split()
 )
 """A file without any of these words has no finding about a guard that only switches recording off."""
 

@@ -6,9 +6,17 @@ import re
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
-from . import model_names, model_training, reach, threads, torch_calls, unnoticed
-from .events import EventKind
-from .guards_entered import opened_by
+from . import (
+    differentiation,
+    making,
+    model_names,
+    model_training,
+    reach,
+    tensor_writes,
+    threads,
+    torch_calls,
+    unnoticed,
+)
 from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
@@ -30,7 +38,7 @@ from .values import (
 
 
 def inference_truth(value: Value, state: State) -> Value:
-    known = torch_calls.is_inference(value, state)
+    known = making.is_inference(value, state)
     return Const(known) if known is not None else Truth(("inference", value))
 
 
@@ -55,15 +63,15 @@ def call_tensor_method(
     if torch_ops.only_tensors_have(name) and (not thing.shown or thing.open):
         state.change(ref, shown=True, open=False)
     if name == "backward":
-        done = torch_calls.differentiate(machine, ref, state, place, "backward")
+        done = differentiation.differentiate(machine, ref, state, place, "backward")
         return [(state, NONE)] if done else []
     if name in ("requires_grad_", "set_requires_grad"):
         flag = arguments[0] if arguments else dict(keywords).get("requires_grad", Const(True))
-        return [(state, ref)] if torch_calls.require_grad(machine, ref, flag, state, place, name) else []
+        return [(state, ref)] if tensor_writes.require_grad(machine, ref, flag, state, place, name) else []
     if name == "is_inference":
         return [(state, inference_truth(ref, state))]
     if name == "set_" or name == "set_data":
-        done = torch_calls.set_data(machine, ref, arguments[0] if arguments else NONE, state, place)
+        done = tensor_writes.set_data(machine, ref, arguments[0] if arguments else NONE, state, place)
         return [(state, ref)] if done else []
     if name in ("tolist", "item", "numpy"):
         return [(state, state.opaque(name, tensor=False) if name != "item" else state.plain())]
@@ -87,6 +95,7 @@ _HOLDS_TENSORS = frozenset({"toTuple", "toTupleRef", "toTensorVector", "toTensor
 _TENSOR_METHODS = frozenset(
     "backward requires_grad_ is_inference set_ set_data tolist item numpy detach detach_".split()
 )
+"""Methods that the machine runs by code of its own."""
 
 
 def call_opaque_method(
@@ -108,14 +117,14 @@ def call_opaque_method(
         state.change(ref, module=True)
         return [(state, ref if name in ("eval", "train") else state.opaque(name))]
     if name == "save_for_backward":
-        given = [one for saved in arguments for one in torch_calls.tensors_in(saved, state)]
+        given = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, given, state, place)
     if name in ("backward", "manual_backward"):
         model_training.note_training(state, place, name)
     differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
     if thing.tensor is not True and state.tensor(differentiated) is not None:
         # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
-        done = torch_calls.differentiate(machine, differentiated, state, place, name)
+        done = differentiation.differentiate(machine, differentiated, state, place, name)
         return [(state, NONE)] if done else []
     if name == "step" and re.search(r"(?:^|_|\.)(?:optim|optimizer|opt|scaler|grad_scaler)\w*$", shown):
         step_taken(machine, shown, state, place)
@@ -128,7 +137,7 @@ def call_opaque_method(
     is_tensor = thing.tensor is True
     if not thing.module and (is_tensor or torch_ops.only_tensors_have(name)):
         if name == "backward":
-            torch_calls.differentiate(machine, ref, state, place, name)
+            differentiation.differentiate(machine, ref, state, place, name)
             return [(state, NONE)]
         if name == "requires_grad_":
             truth = machine.truth(state, arguments[0] if arguments else Const(True))
@@ -156,7 +165,7 @@ def call_opaque_method(
         return machine.call_value(known, arguments, keywords, state, place, dotted)
     values = (*arguments, *(value for _, value in keywords))
     model = (thing.module or model_names.is_model_name(shown)) and model_names.RUNS.match(name) is not None
-    if model_names.is_model_name(dotted) and values:
+    if (model or model_names.is_model_name(dotted)) and values:
         note_recorded(machine, f"`{dotted}`", state, place)
     if (model or model_names.is_model_name(dotted)) and values and state.modes.records is False:
         reach.unknown_call(state, values)
@@ -180,7 +189,7 @@ def tensor_attribute(ref: Ref, thing: Tensor, name: str, state: State, place: Pl
 
 def detached(ref: Ref, state: State) -> Ref:
     """`detach()` and `.data`: of an inference tensor, outside the mode, one that has a counter."""
-    made = torch_calls.alias(state, ref, grad=NOT_REQUIRED)
+    made = making.alias(state, ref, grad=NOT_REQUIRED)
     state.change(made, counted=state.modes.inference is not True)
     return made
 
@@ -193,7 +202,7 @@ def tensor_property(ref: Ref, name: str, state: State) -> Value:
     if name == "grad":
         return state.opaque("grad")
     if kind in ("view", "alias"):
-        return torch_calls.alias(state, ref, view=True)
+        return making.alias(state, ref, view=True)
     if torch_ops.method(name):
         return Method(ref, name)
     return state.plain()
@@ -211,7 +220,7 @@ def tensor_element(
     for index in indices:
         inner = state.thing(index)
         if isinstance(inner, Tensor) or (isinstance(inner, Items) and inner.kind != "slice"):
-            return torch_calls.new_tensor(
+            return making.new_tensor(
                 state,
                 place,
                 "indexing",
@@ -219,11 +228,11 @@ def tensor_element(
                 hazards=thing.hazards,
                 presumed=thing.presumed,
                 shown=thing.shown,
-                unrecorded=torch_calls.lost_by(thing, state),
+                unrecorded=making.lost_by(thing, state),
             )
         if isinstance(inner, Opaque):
             plain = False
-    made = torch_calls.alias(state, ref, grad=grad if records else torch_calls.of_view(ref, grad, state), view=True)
+    made = making.alias(state, ref, grad=grad if records else making.of_view(ref, grad, state), view=True)
     if not plain and thing.inference is not state.modes.inference:
         state.change(made, inference=None)
     return made
@@ -232,32 +241,15 @@ def tensor_element(
 def step_taken(machine: Interpreter, shown: str, state: State, place: Place) -> None:
     """An optimizer's step: what it creates in inference mode are inference tensors."""
     if state.modes.inference:
-        machine.report(
-            EventKind.BACKWARD_IN_INFERENCE,
-            state,
-            place,
-            variable=shown,
-            what="the state that it makes are inference tensors",
-            steps=(place.step(f"`{shown}.step` runs in inference mode"),),
-            guard=opened_by(state, "inference"),
-        )
+        what = "the state that it makes are inference tensors"
+        differentiation.ran_in_inference(machine, shown, what, f"{shown}.step", state, place)
 
 
 def step_writes(machine: Interpreter, parameters: Value, state: State, place: Place) -> None:
     """An optimizer's step changes the parameters that have a gradient; inference tensors it can't."""
-    for ref in torch_calls.tensors_in(parameters, state):
+    for ref in making.tensors_in(parameters, state):
         tensor = state.tensor(ref)
         if tensor is None or tensor.inference is not True or state.modes.inference is not False or tensor.counted:
             continue
-        shown = torch_calls.called(ref, state)
-        machine.report(
-            EventKind.INFERENCE_WRITTEN,
-            state,
-            place,
-            variable=shown,
-            what="`step` changes it in place",
-            steps=(*tensor.made, place.step(f"`step` changes {f'`{shown}`' if shown else 'it'}, outside the mode")),
-            guard=tensor.guard,
-            presumed=tensor.presumed,
-            doubt="only what has a gradient is changed",
-        )
+        doubt = "only what has a gradient is changed"
+        tensor_writes.tell_inference_written(machine, ref, tensor, state, place, "step", doubt)

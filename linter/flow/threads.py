@@ -6,7 +6,7 @@ that is forked. Methods of libraries that begin a guard of their own (`model.gen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeGuard
 
 from ..facts import Span
@@ -222,6 +222,19 @@ def _is_thread_class(machine: Interpreter, cls: ClassValue, state: State) -> boo
     return any(isinstance(one, Name) and one.dotted in _THREADS for one in classes.ancestry(machine, cls, state))
 
 
+class Handover(NamedTuple):
+    """What is given to another thread, and by what."""
+
+    called: Value
+    arguments: tuple[Value, ...]
+    keywords: Keywords
+    by: str
+    shown: str
+    """How messages call what is run."""
+    in_work: bool = False
+    """It is told of where the work is done, and not of where that is handed over."""
+
+
 def _handed_over(
     machine: Interpreter,
     called: Value,
@@ -234,57 +247,87 @@ def _handed_over(
     *,
     at: tuple[str, Span] | None = None,
 ) -> Results:
-    """Something is run in another thread: what it does to the program's values isn't known afterwards."""
-    values = (*arguments, *(value for _, value in keywords))
-    off = why_unrecorded(state) if state.modes.records is False else None
-    if off is not None and machine.recorded is None:
-        recorded = _recorded(machine, called, arguments, keywords, state, place, pool)
-        if recorded is not None:
-            shown = _named(called, state)
-            machine.report(
-                EventKind.THREAD,
-                state,
-                place,
-                variable=shown,
-                what=f"`{by}` runs {f'`{shown}`' if shown else 'this'} in another thread",
-                steps=(
-                    Step(off.path, off.span, f"`{off.name}` begins, for this thread alone"),
-                    *place.story,
-                    place.step(f"`{by}` hands {f'`{shown}`' if shown else 'work'} to another thread"),
-                    recorded,
-                ),
-                guard=off,
-                at=at,
-            )
-    return [(reach.unknown_call(state, values), state.opaque(origin=by))]
+    work = Handover(called, arguments, keywords, by, _named(called, state))
+    return hand_over(machine, work, state, place, pool, at=at)
 
 
-def _recorded(
+def hand_over(
     machine: Interpreter,
-    called: Value,
-    arguments: tuple[Value, ...],
-    keywords: Keywords,
+    work: Handover,
     state: State,
     place: Place,
-    pool: Instance | None,
-) -> Step | None:
-    """The first thing that autograd records if a new thread runs this; nothing else of that run is kept."""
+    pool: Instance | None = None,
+    *,
+    at: tuple[str, Span] | None = None,
+) -> Results:
+    """Something is run in another thread: what it does to the program's values isn't known afterwards."""
+    begins = pool.attributes.get("<begins>") if pool is not None else None
+
+    def run(begun: State) -> None:
+        starts = [begun]
+        if begins is not None:
+            starts = [one for one, _ in machine.call_value(begins, (), (), begun, place, "")]
+            if machine.recorded is not None:
+                machine.recorded.clear()
+        for one in starts:
+            machine.call_value(work.called, work.arguments, work.keywords, one, place, work.shown)
+
+    tell_lost(machine, work, state, place, run, at=at)
+    values = (*work.arguments, *(value for _, value in work.keywords))
+    return [(reach.unknown_call(state, values), state.opaque(origin=work.by))]
+
+
+def tell_lost(
+    machine: Interpreter,
+    work: Handover,
+    state: State,
+    place: Place,
+    run: Callable[[State], object],
+    *,
+    at: tuple[str, Span] | None = None,
+) -> None:
+    """Tell of a guard that is on here, where another thread runs something that autograd then records."""
+    off = why_unrecorded(state) if state.modes.records is False else None
+    if off is None or off.is_engine or machine.recorded is not None:
+        return
+    recorded = _recorded(machine, state, run)
+    if recorded is None:
+        return
+    step = recorded.step
+    if work.in_work:
+        first = recorded.calls[len(place.calls) + bool(work.called != NONE) :][:1]
+        told = first[0][1] if first else step
+        at = told.path, told.span
+    shown = f"`{work.shown}`" if work.shown else ""
+    machine.report(
+        EventKind.THREAD,
+        state,
+        place,
+        variable=work.shown,
+        what=f"`{work.by}` runs {shown or 'this'} in another thread",
+        steps=(
+            Step(off.path, off.span, f"`{off.name}` begins, for this thread alone"),
+            *place.story,
+            place.step(f"`{work.by}` hands {shown or 'work'} to another thread"),
+            step,
+        ),
+        guard=off,
+        at=at,
+    )
+
+
+def _recorded(machine: Interpreter, state: State, run: Callable[[State], object]) -> Recorded | None:
+    """The first thing that autograd records if a new thread runs something; nothing else of that run is kept."""
     begun = state.fork()
     begun.modes, begun.opened, begun.scoped = Modes(), (), ()
     events, machine.events = machine.events, {}
     found: list[Recorded] = []
     machine.recorded = found
     try:
-        starts = [begun]
-        begins = pool.attributes.get("<begins>") if pool is not None else None
-        if begins is not None:
-            starts = [one for one, _ in machine.call_value(begins, (), (), begun, place, "")]
-        found.clear()
-        for one in starts:
-            machine.call_value(called, arguments, keywords, one, place, _named(called, state))
+        run(begun)
     finally:
         machine.events, machine.recorded = events, None
-    return next((one.step for one in found if one.doubts <= state.doubts), None)
+    return next((one for one in found if one.doubts <= state.doubts), None)
 
 
 def _named(called: Value, state: State) -> str:

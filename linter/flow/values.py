@@ -182,6 +182,8 @@ class Recorded(NamedTuple):
     step: Step
     doubts: frozenset[str]
     """Why it is only possible."""
+    calls: tuple[tuple[Body, Step], ...]
+    """Those that led there."""
 
 
 class Opaque(NamedTuple):
@@ -232,6 +234,8 @@ class Tensor(NamedTuple):
     """It shares its memory with something that was there before the function was called."""
     counted: bool = False
     """An inference tensor that has a counter all the same, and so may be written: one detached outside the mode."""
+    saved: tuple[Step, ...] = ()
+    """What saved it for backward, where somebody watches."""
 
 
 class Instance(NamedTuple):

@@ -1,7 +1,7 @@
 """GF002 unused-suppression: a comment silences a rule that has nothing to say there, or that doesn't exist.
 
-What it flags: a `NOLINT` or `noqa` comment that names a guardfix rule, by code or by name, if no finding of that rule
-is in its range, and a comment that names a code such as `GF999` that no rule has.
+What it flags: a `NOLINT` or `noqa` comment that names a guardfix rule, by code, name or group, if no finding of that
+rule is in its range, and a comment that names a code such as `GF999` that no rule has.
 
 Why it is bad: the comment says that something is wrong where nothing is. It also hides the next finding there, and a
 mistyped code hides nothing at all.
@@ -19,8 +19,8 @@ Fix: safe. The code is removed from the comment; a comment that contains nothing
 Not flagged: comments that name no guardfix rule; comments without codes; codes of rules that are not run, as with
 `--select`. Without this rule, unknown codes are still noted on standard error.
 
-Limits: a code with a `*` that means several rules is judged only if all of them are run. Comments in documents aren't
-looked at.
+Limits: a group, or a code with a `*` that means several rules, is judged only if all of them are run. Comments in
+documents aren't looked at.
 
 References: https://docs.astral.sh/ruff/rules/unused-noqa/
 """

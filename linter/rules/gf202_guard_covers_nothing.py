@@ -3,9 +3,10 @@
 What it flags: a named guard after which its block does nothing: it is the last statement, or is followed only by
 `return true;`, a flag, constant log text, or `model.eval()`; or nothing with tensors: all that follows reads plain data
 (numbers, strings, files) whose types and functions are in sight, or only passes the sizes and pointers of tensors to a
-kernel. Also a guard below which a function is only made (a lambda, `std::bind`) and stored or returned, and a guard
-that is alone in a branch: in an optional or a smart pointer that is declared there, or without braces
-(`if (inference) at::NoGradGuard guard;`).
+kernel. Also a `NoGradGuard` below which a model is only loaded, in a file that runs it outside every guard; a guard
+below which a function is only made (a lambda, `std::bind`) and stored or returned; and a guard that is alone in a
+branch: in an optional or a smart pointer that is declared there, or without braces (`if (inference) at::NoGradGuard
+guard;`).
 
 Why it is bad: a guard is in effect from its declaration to the end of its block. In a constructor, a load function
 or a `setEvaluationMode()`, it ends with that function. The author took it for a global switch, and the code that
@@ -52,7 +53,12 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.coverage import is_first_in_statement, is_in_test
-from ..analysis.idle_code import fills_the_guard_alone, handles_raw_memory_alone, makes_callables_alone
+from ..analysis.idle_code import (
+    fills_the_guard_alone,
+    handles_raw_memory_alone,
+    loads_a_model_alone,
+    makes_callables_alone,
+)
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.plain_data import handles_plain_data_alone
 from ..analysis.project import Project
@@ -76,7 +82,9 @@ def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator
         return
     if use.macro is not None or (not use.is_branch and (use.under_error or use.guard == guards.LEGACY)):
         return
-    between = _what_is_covered(use, facts)
+    between, run = _what_is_covered(use, facts), loads_a_model_alone(use, facts)
+    if run is not None:
+        between = f"a model is only loaded (line {facts.row(run.span.start)} runs it)"
     if not between or not is_gradient_guard(use, facts, project) or is_in_test(use.function, facts):
         return
     function = facts.functions[use.function]
@@ -85,7 +93,8 @@ def guards_at_the_end(use: GuardUse, facts: Facts, project: Project) -> Iterator
     else:
         where = "this block" if use.scope != function.body else f"`{function.name}`" if function.name else "the lambda"
     advice = "declare it where the model is run"
-    if where in ("this branch", "this block") and use.form is Form.DECLARATION and _switches_by(use.guard):
+    is_conditional = where in ("this branch", "this block") and run is None
+    if is_conditional and use.form is Form.DECLARATION and _switches_by(use.guard):
         advice += f", as `{_switches_by(use.guard)}` if a condition decides"
     yield RULE.at(
         facts,

@@ -71,6 +71,7 @@ _READS = frozenset(
     """argmax item max min sum mean softmax topk sort toTensor toTuple elements size sizes data_ptr accessor cpu to eq
     squeeze slice select view requires_grad is_inference grad_fn defined dim numel dtype device print""".split()
 )
+"""How programs read what a model gave. Whatever ops do, these say what the guard's scope was written for."""
 
 
 @RULE.check_use

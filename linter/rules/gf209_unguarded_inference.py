@@ -52,6 +52,7 @@ from ..analysis.coverage import covering, is_in_test
 from ..analysis.grad_switches import switches_grad_off
 from ..analysis.model_runs import first_construction_in, first_load_in, first_run_in
 from ..analysis.project import Project
+from ..analysis.survey import is_test_path
 from ..analysis.thread_starters import runs_in_thread, starter_name
 from ..analysis.thread_targets import started_functions
 from ..analysis.training_calls import training_in
@@ -72,9 +73,6 @@ RULE = Rule(
     default=False,
 )
 
-_TEST_FILE = lazy_regex(
-    r"(?i)(?:^|[/\\])(?:tests?|bench(?:marks?)?)[/\\]|(?:^|[/\\_])(?:tests?|bench(?:mark)?s?)(?:_[^/\\]*)?\.\w+$"
-)
 _SETS_MODE = lazy_regex(r"(?i)set_enabled|(?:no|disable)_?grad|inference_?(?:mode|guard|scope)|guard")
 _CALLERS = 3
 """How many callers above one another are asked for a guard."""
@@ -84,7 +82,7 @@ _LEAST_GUARDED = 2
 
 @RULE.check_file
 def unguarded(facts: Facts, project: Project) -> Iterator[Finding]:
-    if facts.language != "cpp" or not facts.linked or _TEST_FILE.search(facts.path) or _trains(project):
+    if facts.language != "cpp" or not facts.linked or is_test_path(facts.path) or _trains(project):
         return
     guarded = _guarded(project)
     in_threads = _run_by_threads(facts)
@@ -121,7 +119,7 @@ def _guarded(project: Project) -> tuple[str, ...]:
     return tuple(
         f"{facts.path}:{facts.row(use.span.start)}"
         for facts in project.files.values()
-        if facts.language == "cpp" and not _TEST_FILE.search(facts.path)
+        if facts.language == "cpp" and not is_test_path(facts.path)
         for use in facts.guard_uses
         if use.function is not None and switches_grad_off(use)
     )
@@ -145,7 +143,7 @@ def _prepared(facts: Facts) -> str | None:
 @lru_cache(maxsize=16)
 def _run_by_threads(facts: Facts) -> dict[int, str]:
     """The functions and lambdas that run in other threads, each with what starts it."""
-    found = {started.index: started.by for started in started_functions(facts)}
+    found = {started.function: started.by for started in started_functions(facts)}
     for index, function in enumerate(facts.functions):
         if function.is_lambda and function.passed_to is not None and runs_in_thread(function.passed_to):
             found[index] = starter_name(function.passed_to)

@@ -68,7 +68,8 @@ RULE = Rule(
     since="0.1.0",
     languages=("cpp", "python"),
     guards=no_guards,
-    needles=(b"GradMode::is_enabled", b"is_grad_enabled"),
+    needles_in={"cpp": (b"GradMode::is_enabled",), "python": (b"is_grad_enabled",)},
+    shape=rb"\bdef\s+(?:forward|setup_context)\s*\(\s*(?!self\b)\w",
 )
 
 _ASKING = {"cpp": ("GradMode", "is_enabled"), "python": ("torch", "is_grad_enabled")}

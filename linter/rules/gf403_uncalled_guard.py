@@ -1,7 +1,7 @@
 """GF403 uncalled-guard: a guard class is used where a guard is needed.
 
-What it flags: `with torch.no_grad:`, and `torch.no_grad` as a statement of its own. The same for the other guards
-and for aliases of them.
+What it flags: `with torch.no_grad:`, and `torch.no_grad` as a statement of its own. The same for the other guards,
+and under other names that the file gives them (`off = torch.no_grad`, then `with off:`).
 
 Why it is bad: the class isn't a context manager, so `with` raises `TypeError: 'type' object does not support the
 context manager protocol` (an `AttributeError` before Python 3.11), perhaps in a branch that no test runs. As a
@@ -18,8 +18,8 @@ Fix: safe for `with`: the parentheses are added. Unsafe for a statement above a 
 added. None for `set_grad_enabled`, which needs an argument that isn't in the code, and for `async with`, which doesn't
 accept a guard.
 
-Not flagged: names inside `try:`, which test whether the guard exists; `@torch.no_grad` (GF505); aliases (`guard =
-torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
+Not flagged: names inside `try:`, which test whether the guard exists; `@torch.no_grad` (GF505); giving a guard another
+name (`off = torch.no_grad`); names with several meanings; tests that expect the error (`with pytest.raises(…):`).
 
 Limits: a class that is kept in an attribute, passed as an argument or returned by a function isn't followed to where it
 is entered.

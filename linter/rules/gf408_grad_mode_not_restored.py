@@ -73,7 +73,7 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=_setter,
-    needles=(b"GradMode::set_enabled", b"_C._set_grad_enabled"),
+    needles_in={"cpp": (b"GradMode::set_enabled",), "python": (b"_C._set_grad_enabled",)},
 )
 
 

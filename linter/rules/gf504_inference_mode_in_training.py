@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..analysis.survey import is_python_test
+from ..analysis.survey import is_test_path
 from ..facts import Facts, Form
 from ..facts.python_model import PythonUse
 from ..facts.python_uses import use_behind, uses_of
@@ -68,7 +68,7 @@ RULE = Rule(
 @RULE.check_file
 def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
     python = facts.python
-    if python is None or not python.training or is_python_test(facts.path):
+    if python is None or not python.training or is_test_path(facts.path):
         return
     sign = python.training[0]
     for found in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR):
@@ -80,11 +80,11 @@ def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
 @RULE.check_event(EventKind.MODEL_SHARED)
 def trained_elsewhere(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
     found = use_behind(facts, use) if (use := use_of(event, facts, project)) is not None else None
-    if found is None or facts.python is None or facts.python.training or is_python_test(facts.path):
+    if found is None or facts.python is None or facts.python.training or is_test_path(facts.path):
         return
     for path in dict.fromkeys(step.path for step in event.steps):
         python = project.files[path].python
-        if python is not None and python.wraps and not is_python_test(path):
+        if python is not None and python.wraps and not is_test_path(path):
             sign = python.wraps[0]
             row = project.files[path].row(sign.span.start)
             where = f"runs a model that {event.what} trains with {sign.what} ({path}, line {row})"

@@ -42,7 +42,7 @@ from ..decision.event_words import GRADIENTS, gradient_message
 from ..facts import Facts
 from ..findings import Finding
 from ..flow.events import Event
-from ..guards import Effect, guards_with
+from ..guards import ASKS_FOR_GRADIENTS, Effect, guards_with
 from ..rule import Rule
 from ..rule_names import RuleGroup
 
@@ -52,6 +52,7 @@ RULE = Rule(
     group=RuleGroup.RAISES,
     since="0.1.0",
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE, Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
+    needles=(ASKS_FOR_GRADIENTS,),
 )
 
 

@@ -46,7 +46,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..analysis.survey import is_python_test
+from ..analysis.survey import is_test_path
 from ..facts import Facts, Form
 from ..facts.bodies import AnyStatement, Assign, Block, Body, BodyKind, ReturnStatement
 from ..facts.expressions import (
@@ -89,6 +89,7 @@ _EVALUATES = lazy_regex(
 _NUMBERS = frozenset(
     "item tolist numpy clone deepcopy size dim numel shape dtype device ndim nelement detach_clone".split()
 )
+"""What is read of a tensor so that no inference tensor is left: numbers, other libraries' arrays, and copies."""
 _TELLS = lazy_regex(
     r"(?i)(?:^|_)(?:log|logger|logging|print|metrics?|write|record|report|debug|info|warn(?:ing)?|track)(?:_|$)|assert|^len$"
 )
@@ -101,7 +102,7 @@ _NEW_PARAMETERS = frozenset(
 
 @RULE.check_file
 def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
-    if facts.python is None or not facts.bodies or is_python_test(facts.path):
+    if facts.python is None or not facts.bodies or is_test_path(facts.path):
         return
     uses = [use for use in uses_of(facts, (guards.PYTHON_INFERENCE_MODE,), Form.WITH, Form.DECORATOR) if _is_on(use)]
     for function, trains in _functions(facts.bodies[0], False):
@@ -203,11 +204,6 @@ def _first_use(names: set[str], behind: Iterable[AnyStatement]) -> tuple[str, An
         if isinstance(statement, Assign):
             names -= {simple_name(target) for target in statement.targets}
     return None
-
-
-def _is_part(target: Expression) -> bool:
-    """Whether a target is an element or a member of what it names."""
-    return not isinstance(target, (NamePath, Bracketed))
 
 
 def _words_computed_with(expression: Expression) -> set[str]:

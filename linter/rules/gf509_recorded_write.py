@@ -1,8 +1,9 @@
 """GF509 recorded-write: a leaf, or a view that was made under a guard, is changed in place where autograd records.
 
-What it flags: an in-place op, an assignment to an element or an augmented assignment, outside the guards of a function
-that has some, on a tensor that surely requires grad and is a leaf or a view of one; and on a view of a tensor with a
-graph, if the view was made under `no_grad`, `NoGradGuard` or inference mode.
+What it flags: an in-place op, an assignment to an element or an augmented assignment, outside of any guard, on a tensor
+that surely requires grad and is a leaf or a view of one; and on a view of a tensor with a graph, if the view was made
+under `no_grad`, `NoGradGuard` or inference mode. Files are read for this that name a guard, `requires_grad=True`, or an
+element of `.weight` or `.bias`.
 
 Why it is bad: PyTorch raises: "a leaf Variable that requires grad is being used in an in-place operation", or "A view
 was created in no_grad mode and is being modified inplace with grad mode enabled".
@@ -30,8 +31,7 @@ Use instead: the change under the guard, if it is no part of the graph; the view
 Fix: none. Whether the change belongs to the graph is for the author to say.
 
 Not flagged: changes under a guard, of `.data`, of a detached or cloned tensor; tensors of which it isn't certain that
-they require grad; tests that expect the error; files without a guard, or in which no
-gradient is asked for.
+they require grad; tests that expect the error; functions without a guard that ask for no gradient.
 
 Limits: a tensor whose origin isn't in sight, such as an argument of a function that nothing calls, isn't known to
 require grad, and nothing is said about it.
@@ -52,7 +52,7 @@ from ..decision.event_words import recorded_write_message
 from ..facts import Facts
 from ..findings import Finding, Severity
 from ..flow.events import Event, EventKind
-from ..guards import Effect, guards_with
+from ..guards import MAKES_LEAF, Effect, guards_with
 from ..rule import Rule
 from ..rule_names import RuleGroup
 
@@ -65,7 +65,9 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
-    needles=(b".weight[", b".bias["),
+    needles_in={"python": (b".weight[", b".bias[", b"requires_grad=True"), "cpp": (MAKES_LEAF,)},
+    shape=rb"\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
+    rb"|\A(?s:(?=.*requires_grad=True).*?(?:\w_\(|[-+*/]=))",
 )
 
 

@@ -20,7 +20,6 @@ from ..dispatch import tensor_subclasses  # noqa: F401
 LATE = {
     "adaptive_pooling": ("adaptive_avg_pool1d", "adaptive_max_pool1d"),
     "dot_product_attention": (),
-    "average_pooling": ("avg_pool1d",),
     "binary_losses": (),
     "complex_convolution": (),
     "convolution": (
@@ -40,10 +39,9 @@ LATE = {
     "normalization": ("batch_norm", "group_norm", "instance_norm", "rms_norm"),
     "padding": ("constant_pad_nd",),
     "pooling": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"),
-    "pooling_windows": (),
-    "shuffles": ("channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
+    "pooling_windows": ("avg_pool1d",),
     "spectral": (),
-    "unfolding": (),
+    "unfolding": ("channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
 }
 LATE_FUNCTIONS = {function: module for module, functions in LATE.items() for function in functions}
 

@@ -23,7 +23,7 @@ from ..dispatch.op_description import (
     OutRule,
     not_for_complex,
 )
-from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op
 from .activation_gradients import (
     elu_backward,

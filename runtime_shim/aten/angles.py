@@ -1,4 +1,4 @@
-"""Angles: the argument of complex numbers, complex numbers of their parts or of angles, the sine over its angle.
+"""Angles and distances.
 
 Derivatives as in derivatives.yaml and FunctionsManual.cpp.
 """
@@ -114,3 +114,13 @@ def _polar(abs: Any, angle: Any) -> Array:
     """Complex numbers of these absolute values and angles."""
     kind = _complex_kind(abs, angle)
     return _of_parts(abs * np.cos(angle), abs * np.sin(angle), kind)
+
+
+@op(
+    "hypot",
+    inplace=True,
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)
+def hypot(self: Any, other: Any) -> Array:
+    return np.hypot(self, other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,13 @@ from ..core import dtypes
 from ..core.device import check_device
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
+from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, DtypeRefusal
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, DtypeRefusal, Op
+from ..dispatch.op_node import OpNode, make_node
 from ..dispatch.registration import composite, op
+from ..tape.history import set_history
+from .copies import clone
 from .creation import numpy_dtype
 from .parts import diagonal_of
 
@@ -52,12 +57,31 @@ def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Ar
     return found
 
 
+#: By the op of a diagonal, what a copy of one is recorded as.
+_COPIED: dict[Op, Op] = {}
+
+
+@composite("diagonal_copy", method=False, out=RESIZED)
+def diagonal_copy(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A diagonal as a copy. The view's kernel and gradient are used; the node has a name of its own."""
+    view = self.diagonal(offset, dim1, dim2)
+    recorded = None if view._meta is None else view._meta.grad_fn
+    with no_grad():
+        made = clone(view, memory_format="contiguous")
+    if isinstance(recorded, OpNode):
+        described = _COPIED.get(recorded.op)
+        if described is None:
+            described = _COPIED[recorded.op] = replace(recorded.op, node_name=f"{recorded.op.node_name}_copy")
+        set_history(made, make_node(described, recorded.next_edges, recorded.saved), 0)
+    return made
+
+
 @composite("diag", out=RESIZED)
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix as a copy, or a matrix with a vector as its diagonal."""
     if self.dim() not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.dim()}D")
-    made: Tensor = diag_embed(self, diagonal) if self.dim() == 1 else FUNCTIONS["diagonal_copy"](self, diagonal)
+    made: Tensor = diag_embed(self, diagonal) if self.dim() == 1 else diagonal_copy(self, diagonal)
     return made
 
 

@@ -12,7 +12,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal, describe
-from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op, publish
 from .absent_gradients import no_autograd_kernel
 from .ufunc_makers import FLOAT, SAME, binary, binary_kernel, cast

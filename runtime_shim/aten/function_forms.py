@@ -12,12 +12,15 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import check_device
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import ATEN_ALONE, FUNCTIONS
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import Computes
 from ..dispatch.registration import composite, op, publish
+from .indexing import index
 from .norms import norm_except_dim
+from .parts import slice_
+from .shrinking import softshrink
 from .ufunc_makers import cast
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -103,13 +106,6 @@ def is_distributed(self: Tensor) -> bool:
     return False
 
 
-@composite("dim_order", function=False)
-def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dimensions from the one with the longest steps to the one with the shortest."""
-    strides = self.stride()
-    return tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], d)))
-
-
 for _name in ("is_sparse_csr", "is_ipu", "is_mtia", "is_maia", "is_xla", "is_vulkan"):
     attach(_name, False)
 
@@ -122,40 +118,6 @@ def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
         raise RuntimeError(f"Boolean value of Tensor with {amount} is ambiguous")
     if not input._array.item():
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
-
-
-@composite("nonzero_static")
-def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """The first `size` places of elements that are not zero, one a row; rows that are left have `fill_value`."""
-    if size < 0:
-        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
-    found = np.full((size, self.dim()), fill_value, np.int64)
-    places = np.argwhere(self._array)[:size]
-    found[: len(places)] = places
-    return new_tensor(found)
-
-
-# -- factories
-# ----------------------------------------------------------------------------------------------------------
-
-
-@composite("new_empty_strided", function=False)
-def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, **options: Any) -> Tensor:
-    found: Tensor = FUNCTIONS["empty_strided"](size, stride, dtype=dtype or self.dtype, **options)
-    return found
-
-
-@composite("empty_permuted", method=False)
-def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
-    """A tensor whose memory has its dimensions in that order."""
-    if sorted(physical_layout) != list(range(len(size))):
-        raise RuntimeError("Number of dimensions in the tensor input does not match the length of the physical layout")
-    strides, step = [0] * len(size), 1
-    for d in reversed(physical_layout):
-        strides[d] = step
-        step *= size[d]
-    found: Tensor = FUNCTIONS["empty_strided"](size, strides, **options)
-    return found
 
 
 # -- functions of elements
@@ -256,3 +218,29 @@ def _writable(array: Any) -> Any:
 
 
 _OWNERS: dict[int, Any] = {}
+
+
+def _index(self: Tensor, indices: Any) -> Tensor:
+    """Index tensors alone, or None, at least one."""
+    indices = tuple(indices.unbind() if isinstance(indices, Tensor) else indices)
+    if not indices:
+        raise IndexError("at least one index must be provided")
+    found: Tensor = index(self, indices)
+    return found
+
+
+def _local_scalar_dense(self: Tensor) -> Any:
+    return self.item()
+
+
+def _to_copy(self: Tensor, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Tensor:
+    return self.to(dtype=dtype, copy=True, memory_format=memory_format)
+
+
+ATEN_ALONE.update(
+    index=_index,
+    slice=slice_,
+    softshrink=softshrink,
+    _local_scalar_dense=_local_scalar_dense,
+    _to_copy=_to_copy,
+)

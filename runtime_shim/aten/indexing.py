@@ -23,7 +23,7 @@ from ..dispatch.inplace_layers import write_through_layers
 from ..dispatch.layer_counts import COUNTS
 from ..dispatch.memory_overlap import may_share
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.recorded_writes import describe_recording
+from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arguments_of
 from ..dispatch.view_layers import make_view, plain_view, usual_view

@@ -14,11 +14,10 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like, geometry, suggested_format
 from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, NORMAL_KEYS, tls
-from ..dispatch.growing_storage import resize_storage
 from ..dispatch.inplace_layers import bump, write_through_layers
-from ..dispatch.memory_overlap import assert_no_overlap
+from ..dispatch.memory_overlap import assert_no_overlap, resize_storage
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op
-from ..dispatch.recorded_writes import describe_recording
+from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.tensor_arguments import arguments_of
 from . import strided

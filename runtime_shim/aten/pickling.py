@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.reordered_array import marked
-from ..core.stand_in_array import StandInArray
 from ..core.tensor import Tensor, address, attach, meta_of, new_tensor, of_class, requires_grad, set_requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, tls
+from ..core.zero_array import StandInArray
 from ..dispatch.function_overrides import asks
 
 

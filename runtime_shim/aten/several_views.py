@@ -11,7 +11,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..dispatch.functional_layers import functional
-from ..dispatch.recorded_writes import describe_recording
+from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite
 from ..dispatch.view_layers import make_views
 from .parts import slice_

@@ -1,19 +1,25 @@
-"""Sorting. Derivatives as in derivatives.yaml and FunctionsManual.cpp."""
+"""Sorting, and elements by their rank.
+
+Derivatives as in derivatives.yaml.
+"""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from ..core.argument_errors import not_an_int
-from ..core.dtypes import Array, wrap_dim
+from ..core.argument_errors import MISSING, not_an_int, wrong_type
+from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
+from ..core.reordered_array import packed
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import OPS, RESIZED, Computes, DtypeRefusal
-from ..dispatch.registration import op
-from .extremes import pair, value_selecting_backward
+from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
+from ..dispatch.out_argument import with_out
+from ..dispatch.registration import composite, op
+from .extremes import _by_name, _evenly, pair, value_selecting_backward
 
 
 def _order(self: Any, dim: int, descending: bool) -> Array:
@@ -100,3 +106,186 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
         return self.copy(), np.zeros((), np.int64)
     order = np.take(_order(self, d, largest), range(k), axis=d)
     return np.take_along_axis(self, order, d), order.astype(np.int64)
+
+
+def _middle(self: Array, ignores_nan: bool) -> Array:
+    """Where along the last dimension the lower median stands; a NaN stands for all unless it is ignored."""
+    order = np.argsort(self, axis=-1, kind="stable")  # NaN counts as the greatest
+    if self.dtype.kind != "f":
+        return order[..., (self.shape[-1] - 1) // 2]
+    missing = np.isnan(self)
+    count = self.shape[-1] - missing.sum(-1)
+    if ignores_nan:
+        place = np.maximum(count - 1, 0) // 2
+    else:
+        place = np.where(count < self.shape[-1], count, (self.shape[-1] - 1) // 2)
+    return np.take_along_axis(order, np.asarray(place)[..., None], -1)[..., 0]
+
+
+def _median_back(
+    grads: list[Any], self_shape: tuple[int, ...], dim: int, keepdim: bool, result: list[Tensor]
+) -> Tensor:
+    return value_selecting_backward(grads[0], result[1], self_shape, dim, keepdim)
+
+
+_MEDIAN = "(while checking arguments for median)"
+_MEDIAN_OUT = (
+    OutRule(
+        same_dtype(
+            "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+            "torch.{got.scalar_name}Tensor does not equal torch.{want.scalar_name}Tensor " + _MEDIAN
+        ),
+        resized_first=True,
+    ),
+    OutRule(
+        same_dtype(
+            "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{got.scalar_name}Tensor "
+            "instead " + _MEDIAN
+        ),
+        resized_first=True,
+    ),
+)
+
+
+def _register(name: str, ignores_nan: bool) -> None:
+    def of_all(self: Any) -> Array:
+        if not self.size:
+            return np.asarray(np.nan, self.dtype)
+        flat = self.reshape(-1)
+        return np.asarray(flat[_middle(flat, ignores_nan)])
+
+    op(
+        f"{name}_all",
+        computes=Computes("if", "median_cpu"),
+        out=RESIZED,
+        node=f"{name.capitalize()}Backward0",
+        method=False,
+        function=False,
+        self=_evenly,
+    )(of_all)
+
+    def of_dim(self: Any, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+        if self.ndim == 0:
+            wrap_dim(dim, 0)
+            return self.copy(), np.zeros((), np.int64)
+        d = wrap_dim(dim, self.ndim)
+        if not self.shape[d]:
+            raise IndexError(f"median(): Expected reduction dim {d} to have non-zero size.")
+        indices = np.expand_dims(_middle(np.moveaxis(self, d, -1), ignores_nan), d)
+        values = np.take_along_axis(self, indices, d)
+        if not keepdim:
+            indices, values = indices.squeeze(d), values.squeeze(d)
+        return packed(values), packed(indices.astype(np.int64))
+
+    op(
+        f"{name}_dim",
+        computes=Computes("if", "median_out"),
+        out=RESIZED,
+        node=f"{name.capitalize()}Backward1",
+        leak=1,
+        refuses=name,
+        method=False,
+        function=False,
+        outputs=pair(name),
+        nondifferentiable=(1,),
+        self=_median_back,
+    )(of_dim)
+
+    def call(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+        return _by_name(f"{name}_all")(self) if dim is None else _by_name(f"{name}_dim")(self, dim, keepdim)
+
+    call.__doc__ = "The lower median of all elements, or with `dim` a pair of values and indices; " + (
+        "NaN is left out." if ignores_nan else "NaN where there is one."
+    )
+    composite(name)(call)
+    with_dim = with_out(FUNCTIONS[name], name, _MEDIAN_OUT)
+
+    @functools.wraps(FUNCTIONS[name])
+    def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return plain(*args, **kwargs)
+        if len(args) < 2 and kwargs.get("dim") is None:
+            raise wrong_type(name, "dim", 2, MISSING)
+        return with_dim(*args, out=out, **kwargs)
+
+    plain = FUNCTIONS[name]
+    FUNCTIONS[name] = function
+
+
+_register("median", False)
+_register("nanmedian", True)
+
+
+@op(
+    "isin",
+    computes=Computes("bif", "isin"),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    method=False,
+    tensor_params=("elements", "test_elements"),
+    numbers=("elements", "test_elements"),
+)
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Array:
+    return np.isin(elements, test_elements, invert=invert)
+
+
+def _places(sorted_sequence: Array, values: Array, right: bool) -> Array:
+    side: Any = "right" if right else "left"
+    if sorted_sequence.ndim == 1:
+        return np.asarray(np.searchsorted(sorted_sequence, values, side))
+    rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
+    wanted = values.reshape(len(rows), -1)
+    found = [np.searchsorted(row, value, side) for row, value in zip(rows, wanted, strict=True)]
+    return np.asarray(found, np.int64).reshape(values.shape)
+
+
+@op(
+    "searchsorted",
+    computes=Computes("bif", "searchsorted_out_cpu"),
+    out=OutRule(EXPECTED_OUT, resized_first=True),
+    method=False,
+    tensor_params=("sorted_sequence", "self", "sorter"),
+    numbers=("self",),
+)
+def searchsorted(
+    sorted_sequence: Any,
+    self: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Array:
+    """Where each value belongs in a sorted sequence, whose leading dimensions are those of the values."""
+    if side is not None and side not in ("left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    values = np.asarray(self)
+    if sorted_sequence.ndim != 1 and values.ndim == 0:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
+        )
+    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got boundaries tensor {sizes(sorted_sequence.shape)} "
+            f"and input value tensor {sizes(values.shape)}"
+        )
+    if sorter is not None:
+        sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
+    found = _places(sorted_sequence, values, right or side == "right")
+    return found.astype(np.int32 if out_int32 else np.int64, copy=False)
+
+
+@composite("bucketize", method=False)
+def bucketize(
+    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """The number of the bucket of each value; `boundaries` is sorted and has one dimension."""
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
+    found: Tensor = FUNCTIONS["searchsorted"](boundaries, input, out_int32=out_int32, right=right, out=out)
+    return found

@@ -12,13 +12,12 @@ from ..core import dtypes
 from ..core.dtypes import Array
 from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
-from ..core.return_types import return_type
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, ELEMENTWISE, Computes, DtypeRefusal, Op
-from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal, Op
+from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op, publish
 from .absent_gradients import no_derivative
-from .elementwise import add_scalar, conj, div_scalar, mul_scalar
+from .elementwise import conj, mul_scalar
 from .ufunc_makers import FLOAT, unary
 
 
@@ -289,48 +288,6 @@ def isreal(self: Tensor) -> Tensor:
     return self.imag == 0 if self.is_complex() else FUNCTIONS["ones_like"](self, dtype=dtypes.bool_)
 
 
-def _entropy(a: Any) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(a > 0, -a * np.log(a), np.where(a == 0, 0, np.where(np.isnan(a), a, -np.inf))).astype(a.dtype)
-
-
-def _log_normal_share(x: float) -> float:
-    """The logarithm of how much of the normal distribution lies below x; far below by the asymptotic series."""
-    if x > -20:
-        return math.log(math.erfc(-x / math.sqrt(2)) / 2) if x < 5 else math.log1p(-math.erfc(x / math.sqrt(2)) / 2)
-    z = 1 / (x * x)
-    series = 1 - z * (1 - z * (3 - z * (15 - z * 105)))
-    return -x * x / 2 - math.log(-x * math.sqrt(2 * math.pi)) + math.log(series)
-
-
-def _log_ndtr(a: Any) -> Any:
-    if a.dtype == np.float16:
-        raise NotImplementedError("\"log_ndtr_cpu\" not implemented for 'Half'")
-    return _each(_log_normal_share)(a)
-
-
-unary(
-    "special_entr",
-    _entropy,
-    node="SpecialEntrBackward0",
-    inplace_form=False,
-    computes=Computes("bif", "entr_cpu"),
-    result=FLOAT,
-    self=lambda grad, self: grad * -(1 + self.log()),
-)
-unary(
-    "special_log_ndtr",
-    _log_ndtr,
-    node="SpecialLogNdtrBackward0",
-    inplace_form=False,
-    computes=Computes("bif", "log_ndtr_cpu"),
-    result=FLOAT,
-    self=lambda grad, self, result: (
-        div_scalar(grad, math.sqrt(2 * math.pi)) * (result + div_scalar(self.pow(2), 2)).neg().exp()
-    ),
-)
-
-
 def _i1_of(x: float) -> float:
     """The modified Bessel function of order 1, by the series of x/2."""
     half, term, found, k = x / 2, x / 2, 0.0, 0
@@ -361,28 +318,3 @@ unary(
     result=FLOAT,
     self=_slope_of_i1,
 )
-
-
-@composite("special_ndtr", method=False, out=ELEMENTWISE)
-def special_ndtr(self: Tensor) -> Tensor:
-    """How much of the standard normal distribution lies below each element."""
-    return mul_scalar(add_scalar(FUNCTIONS["erf"](mul_scalar(self, math.sqrt(0.5))), 1), 0.5)
-
-
-_ONLY_FLOATING = tuple(
-    DtypeRefusal(kind, RuntimeError, "torch.frexp() only supports floating-point dtypes") for kind in "biuc"
-)
-_Frexp = return_type("frexp", "mantissa exponent")
-
-
-@op(
-    "frexp",
-    computes=Computes("f", refusals=_ONLY_FLOATING),
-    outputs=_Frexp._make,
-    nondifferentiable=(1,),
-    self=lambda grads, result: None if grads[0] is None else grads[0] / result[1].exp2(),
-)
-def frexp(self: Any) -> tuple[Array, Array]:
-    """Fractions from 1/2 to 1 and powers of 2, whose products are the elements."""
-    mantissa, exponent = np.frexp(self)
-    return mantissa, exponent.astype(np.int32)

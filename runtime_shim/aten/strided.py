@@ -13,7 +13,7 @@ from ..core.memory_layout import Geometry, geometry
 from ..core.tensor import Tensor, address
 from ..core.thread_state import tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.recorded_writes import describe_recording
+from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import make_view
 from .views import strided_array

@@ -15,7 +15,7 @@ from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor
 from ..dispatch.inplace_layers import store
 from ..dispatch.op_description import ANY_DTYPE, OPS, Computes, DtypeRefusal, OutRule
-from ..dispatch.recorded_writes import recorded_write
+from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op
 from .absent_gradients import no_autograd_kernel
 from .elementwise import conj, mul_scalar

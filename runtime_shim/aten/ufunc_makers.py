@@ -35,8 +35,8 @@ from ..dispatch.op_description import (
     OutRule,
     describe,
 )
+from ..dispatch.op_node import describe_recording
 from ..dispatch.out_argument import run_out
-from ..dispatch.recorded_writes import describe_recording
 from ..dispatch.registration import publish
 from ..dispatch.tensor_arguments import NUMBERS
 

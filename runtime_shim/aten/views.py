@@ -18,7 +18,7 @@ from ..core.reordered_array import ReorderedArray, marked
 from ..core.tensor import Tensor, alias, allocate
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.recorded_writes import describe_recording
+from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite, op, publish
 from ..dispatch.view_layers import check_history, make_view, plain_view, view_op
 

@@ -123,6 +123,11 @@ def backward(
     RuntimeError if a tensor has no history, if a gradient is needed and not given, if the graph was freed, or
     if a saved tensor was written to since.
     """
+    if tls.state.transforms:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+            "functorch.vjp instead or call backward() outside of functorch transforms."
+        )
     if inputs is not None and not isinstance(inputs, Tensor) and len(tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     edges, grads = _roots(_as_tuple(tensors), grad_tensors)

@@ -9,8 +9,8 @@ import numpy as np
 
 from .device import CPU
 from .dtypes import Array
-from .stand_in_array import StandInArray
 from .tensor import Tensor, address, attach
+from .zero_array import StandInArray
 
 
 class UntypedStorage:

@@ -16,7 +16,7 @@ def missing_attribute(module: str, name: str) -> AttributeError:
     """
     namespace = module.removeprefix("torch.")
     if not name.startswith("__") and not _listing:
-        from .torch_names import TORCH_NAMES
+        from .tensor_names import TORCH_NAMES
 
         if name in TORCH_NAMES.get(namespace, "").split():
             return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
@@ -27,7 +27,7 @@ def may_be_pytorchs(dotted: str) -> bool:
     """Whether PyTorch has this name. Where that isn't known, it most likely has: only the public names of some
     namespaces are.
     """
-    from .torch_names import TORCH_MODULES, TORCH_NAMES
+    from .tensor_names import TORCH_MODULES, TORCH_NAMES
 
     package, _, name = dotted.rpartition(".")
     if name.startswith("_"):
@@ -47,7 +47,7 @@ def supported(namespace: str) -> str:
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
         suffix = "" if namespace == "torch" else "." + namespace
-        from .torch_names import TORCH_NAMES
+        from .tensor_names import TORCH_NAMES
 
         try:
             module = importlib.import_module("guardfix.runtime_shim" + suffix)

@@ -26,10 +26,9 @@ from . import dtypes, error_texts, python_key
 from .device import CPU, strided
 from .dtypes import Array, Size
 from .function_table import FUNCTIONS
-from .stand_in_array import StandInArray
 from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 from .warned_once import TO_NUMBER, warn_once
-from .zero_array import check_allocated, check_readable
+from .zero_array import StandInArray, check_allocated, check_readable
 
 ndarray = np.ndarray
 allocate = object.__new__

@@ -58,6 +58,7 @@ class ThreadState:
         "saved_tensor_hooks",
         "sequence",
         "tracer",
+        "transforms",
         "wrap_scalars",
     )
 
@@ -86,6 +87,7 @@ class ThreadState:
         self.before_write: Any = None  # told of every tensor that an op is about to write to
         self.no_saved_tensor_hooks: str | None = None  # why there may be none
         self.backward_inputs = ""  # "accumulated" or "returned", if that backward has inputs to which it is confined
+        self.transforms = 0  # how many of torch.func's transforms run within each other
         self.anomaly = False
         self.anomaly_checks_nan = True
         self.refresh()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .cpp_compilation import Compiled, CompilerOptions, cache_folder, compile_program
+from .compile_cache import cache_folder
+from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .cpp_program import run_cpp, run_python
 from .program_errors import CompileError, LoadError, ProgramError, ToolchainMissing
 

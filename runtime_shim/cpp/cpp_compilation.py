@@ -7,10 +7,7 @@ includes one of the large headers (torch/torch.h, …) with the same options, th
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
-import functools
-import hashlib
 import json
 import os
 import platform
@@ -19,12 +16,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .build_folder import workplace
+from .compile_cache import cache_folder, digest, entry_is_current, manifest_files
 from .compiler_diagnostics import missing_names
-from .compiler_processes import run_in_group
+from .compiler_processes import run_in_group, workplace
 from .header_precompilation import HeaderForm, Precompilation, is_clang, start_precompiling, stopped_with_us
+from .own_headers import (
+    has_own_header,
+    headers_digest,
+    is_own_header,
+    own_include_folders,
+    write_forwarding_headers,
+)
 from .program_errors import CompileError, LoadError
-from .toolchain import INCLUDE, Toolchain, find_toolchain
+from .toolchain import Toolchain, find_toolchain
 
 _UMBRELLAS = ("torch/extension.h", "torch/torch.h", "torch/script.h", "torch/all.h", "ATen/ATen.h")
 """Headers worth precompiling: they bring everything, so a program that includes one sees nothing new by it."""
@@ -128,20 +132,6 @@ class Compiled:
     """Why a source that might have been needed is not part of it: the first that does not compile."""
 
 
-def manifest_files(entry: Path) -> list[str]:
-    """The files that went into what the cache holds in the folder `entry`."""
-    manifest: dict[str, str] = json.loads((entry / "manifest.json").read_text())
-    return list(manifest)
-
-
-def cache_folder() -> Path:
-    """$GUARDFIX_CACHE_DIR, else guardfix in the user's cache folder."""
-    given = os.environ.get("GUARDFIX_CACHE_DIR")
-    if given:
-        return Path(given) / "programs"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "guardfix" / "programs"
-
-
 def compile_program(
     source: Path, options: CompilerOptions | None = None, *, meanwhile: Callable[[], object] = lambda: None
 ) -> Compiled:
@@ -192,7 +182,7 @@ def compile_program(
             meanwhile,
             options.include,
         )
-        included = [path for path in read_dependencies(dependencies.read_text()) if not path.is_relative_to(INCLUDE)]
+        included = [path for path in read_dependencies(dependencies.read_text()) if not is_own_header(path)]
         manifest = {str(path): digest(path.read_bytes()) for path in included}
         (temporary / "manifest.json").write_text(json.dumps(manifest))
         entry.mkdir(parents=True, exist_ok=True)
@@ -221,8 +211,9 @@ def _common_command(text: str, toolchain: Toolchain, options: CompilerOptions) -
     """The part of the compiler's command that decides what our headers mean."""
     # Warnings are for what the program itself says. But headers of the system come last, and ours have to come before
     # those of a checkout of PyTorch that is one of the program's folders.
-    ours = [f"-I{INCLUDE}"] if _may_bring_pytorchs(options) else ["-isystem", str(INCLUDE)]
-    command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM", *ours]
+    how = "-I" if _may_bring_pytorchs(options) else "-isystem"
+    command = [str(toolchain.compiler), *options.for_compiling(), "-DGUARDFIX_PROGRAM"]
+    command += [f"{how}{folder}" for folder in own_include_folders()]
     command += ["-isystem", str(toolchain.python_include)]
     if not is_clang(toolchain):
         command += _LATE_COLLECTION
@@ -252,7 +243,7 @@ def _may_use(names: re.Pattern[str], text: str, options: CompilerOptions) -> boo
     if options.flags or names.search(" ".join([text, *options.define])):
         return True
     included = re.findall(r"^[ \t]*#[ \t]*(?:include|import)\b[ \t]*(.*?)[ \t]*(?://.*|/\*.*)?$", text, flags=re.M)
-    return not all(_KNOWN_INCLUDES.fullmatch(name) or (INCLUDE / name.strip('<>"')).is_file() for name in included)
+    return not all(_KNOWN_INCLUDES.fullmatch(name) or has_own_header(name.strip('<>"')) for name in included)
 
 
 def _left_out(text: str, options: CompilerOptions) -> tuple[str, ...]:
@@ -262,59 +253,8 @@ def _left_out(text: str, options: CompilerOptions) -> tuple[str, ...]:
     )
 
 
-def digest(*parts: str | bytes) -> str:
-    """A key for what the parts say, in their order."""
-    total = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        total.update(len(data).to_bytes(8, "little"))
-        total.update(data)
-    return total.hexdigest()
-
-
-@functools.cache
-def headers_digest() -> str:
-    """A key for what our headers say: their own names and texts, wherever and whenever they were installed.
-
-    Reading them all takes as long as some programs run, so the key is kept as long as no file is another one.
-    """
-    paths, state = [], []
-    for folder, _, names in os.walk(INCLUDE):
-        for name in names:
-            paths.append(path := os.path.join(folder, name))
-            found = os.stat(path)
-            state.append(f"{path}:{found.st_size}:{found.st_mtime_ns}:{found.st_ino}")
-    kept = cache_folder() / "headers" / "digests" / digest(*sorted(state))
-    with contextlib.suppress(OSError):
-        if len(key := kept.read_text()) == _DIGEST_LENGTH:
-            return key
-    key = digest(
-        *(part for path in map(Path, sorted(paths)) for part in (str(path.relative_to(INCLUDE)), path.read_bytes()))
-    )
-    with contextlib.suppress(OSError):  # the code that needs the cache reports that it can't be written
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        written = kept.with_name(f"{kept.name}.{os.getpid()}")
-        written.write_text(key)
-        os.replace(written, kept)
-    return key
-
-
-_DIGEST_LENGTH = 64
-
-
 def _environment(toolchain: Toolchain) -> str:
     return f"{toolchain.identity} {platform.python_version()} {platform.machine()} {headers_digest()}"
-
-
-def entry_is_current(entry: Path, product: str = "program.so") -> bool:
-    """True when the entry is complete and every file that went into it is as it was."""
-    try:
-        manifest: dict[str, str] = json.loads((entry / "manifest.json").read_text())
-        return (entry / product).is_file() and all(
-            digest(Path(path).read_bytes()) == expected for path, expected in manifest.items()
-        )
-    except (OSError, ValueError):
-        return False
 
 
 def read_dependencies(rule: str) -> Iterable[Path]:
@@ -334,6 +274,7 @@ def run_compiler(
 
     `include` are the program's own folders of headers, in which one of PyTorch's may stand.
     """
+    write_forwarding_headers()
     status, diagnostics = run_in_group(command, folder, meanwhile)
     if status == 0:
         return
@@ -383,13 +324,14 @@ def _header_form(
         return form.use, None
     if not options.start_precompiling:
         return (), None
+    write_forwarding_headers()
     return (), start_precompiling(form, f"#include <{header}>\n", command, cache_folder() / "unfinished")
 
 
 def precompile_for(source: Path, options: CompilerOptions) -> Precompilation | None:
     """Begins to precompile the large header that a program includes; None when there is nothing to do.
 
-    Raises ToolchainMissing, or OSError when `source` can't be read.
+    Raises ToolchainMissing, or OSError when `source` can't be read or the cache can't be written.
     """
     toolchain = find_toolchain(options.compiler)
     text = source.read_text(encoding="utf-8", errors="replace")
@@ -426,6 +368,7 @@ def precompiled(
         if form.is_file():
             return use
         with workplace(work or cache_folder() / "unfinished") as temporary:
+            write_forwarding_headers()
             stub.write_text(text)
             built = temporary / form.name
             status, _ = run_in_group([*command, "-x", "c++-header", str(stub), "-o", str(built)], temporary)

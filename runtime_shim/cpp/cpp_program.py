@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import chosen_backend
-from .build_folder import ended_in_order
 from .compiler_diagnostics import is_of_torch, undefined_symbol
+from .compiler_processes import ended_in_order
 from .cpp_backend import Backend
 from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .extension_module import bound_to
@@ -29,11 +29,13 @@ def run_cpp(
     module: str = SHIM,
     trace: bool = False,
     legacy_since19: bool = False,
+    at_error: Callable[[str], None] | None = None,
 ) -> int:
     """Compiles the C++ file `source`, calls its main and returns its status.
 
-    `module` is the Python module whose tensors the program's are. Raises ProgramError and OSError as
-    `compile_program` does, and LoadError when there is no main.
+    `module` is the Python module whose tensors the program's are. `at_error` is called with what was printed of an
+    error of PyTorch's that ends the program, and this process. Raises ProgramError and OSError as `compile_program`
+    does, and LoadError when there is no main.
     """
     chosen: list[Backend] = []
     with ended_in_order():
@@ -46,7 +48,7 @@ def run_cpp(
     backend = chosen[0] if chosen else chosen_backend.make(module, legacy_since19=legacy_since19)
     chosen_backend.use(backend)
     with backend.tracing(sys.stderr) if trace else contextlib.nullcontext():
-        return call_main(compiled, arguments)
+        return call_main(compiled, arguments, at_error=at_error)
 
 
 def run_python(
@@ -78,7 +80,7 @@ def run_python(
         print(stop.code, file=sys.stderr)
         return 1
     except Exception as error:
-        from .program_traceback import print_traceback
+        from .program_errors import print_traceback
 
         sys.stdout.flush()
         shown = print_traceback(error, str(source), all_frames=all_frames)
@@ -110,7 +112,13 @@ def leave(status: int) -> NoReturn:
     raise AssertionError("exit came back")
 
 
-def call_main(compiled: Compiled, arguments: Sequence[str] = (), *, name: str | None = None) -> int:
+def call_main(
+    compiled: Compiled,
+    arguments: Sequence[str] = (),
+    *,
+    name: str | None = None,
+    at_error: Callable[[str], None] | None = None,
+) -> int:
     """Loads the program and calls `main(argc, argv)`; `argv[0]` is `name`, or the path of the source.
 
     An exception that leaves `main` ends the process as it ends any C++ program: with a message on stderr and
@@ -135,6 +143,9 @@ def call_main(compiled: Compiled, arguments: Sequence[str] = (), *, name: str | 
         ctypes.CDLL(None).fflush(None)
         return status
     run = ctypes.cast(library.guardfix_run, _RUN)
+    told = _TOLD(lambda shown: at_error(shown.decode("utf-8", "replace")) if at_error is not None else None)
+    if at_error is not None:
+        library.guardfix_at_error(told)
     with _warnings_of(library):
         return int(run(ctypes.cast(main, ctypes.c_void_p), len(words), argv))
 
@@ -159,6 +170,7 @@ _MAIN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_cha
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
 
 
+_TOLD = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 _WARN = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint, ctypes.c_char_p)
 
 

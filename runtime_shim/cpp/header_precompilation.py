@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .build_folder import wait_until_let_go
+from .compiler_processes import wait_until_let_go
 from .toolchain import Toolchain
 
 if TYPE_CHECKING:

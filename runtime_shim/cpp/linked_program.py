@@ -16,20 +16,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .build_folder import workplace
-from .compiler_processes import compiler_pool
+from .compile_cache import cache_folder, digest
+from .compiler_processes import compiler_pool, workplace
 from .cpp_compilation import (
     Compiled,
     CompilerOptions,
-    cache_folder,
-    digest,
     object_command,
     read_dependencies,
     run_compiler,
     toolchain_digest,
 )
+from .own_headers import is_own_header
 from .program_errors import CompileError
-from .toolchain import INCLUDE, Toolchain, find_toolchain
+from .toolchain import Toolchain, find_toolchain
 
 _VARIANTS = 32
 
@@ -210,7 +209,7 @@ def _object(unit: SourceUnit, maker: ObjectMaker) -> Object:
         included = [
             path
             for path in read_dependencies(dependencies.read_text())
-            if not path.is_relative_to(INCLUDE) and not path.is_relative_to(cache_folder())
+            if not is_own_header(path) and not path.is_relative_to(cache_folder())
         ]
         contents = {path: path.read_bytes() for path in included}
         ours = [data for path, data in contents.items() if path.resolve().is_relative_to(root)]

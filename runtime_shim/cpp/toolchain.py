@@ -10,9 +10,6 @@ from pathlib import Path
 
 from .program_errors import ToolchainMissing
 
-INCLUDE = Path(__file__).parent / "include"
-"""The folder of our own headers."""
-
 _COMPILERS = ("g++", "clang++", "c++")
 
 

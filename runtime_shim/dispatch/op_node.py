@@ -1,7 +1,8 @@
-"""The node of a recorded op: evaluates the op's gradients in backward."""
+"""The nodes of recorded ops, which evaluate their gradients in backward, also of ops that pass their layers by hand."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..core.tensor import new_tensor
 from ..tape.nodes import Edge, Grads, Node, node_class
 from ..tape.saved_tensors import Saved, SavedNumber, shown_raw
-from .op_description import Op
+from .op_description import ANY_DTYPE, KernelFunction, Op, describe
 
 _types: dict[Op, Any] = {}
 
@@ -122,3 +123,18 @@ class OpNode(Node):
                     return new_tensor(np.array(value.unpack(self)))
                 return value.unpack(self) if type(value) is Saved else value
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+def describe_recording(
+    name: str, parameters: KernelFunction, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
+) -> Op:
+    """The description of what an op is recorded as that passes its layers by hand; `parameters` only names them."""
+    return describe(name, parameters, derivatives, computes=ANY_DTYPE, numbers=None, **facts)
+
+
+def recorded_write(
+    name: str, node: str, parameters: KernelFunction, **derivatives: Callable[..., Any]
+) -> tuple[Op, Op]:
+    """What an in-place form is recorded as that has a node of its own, whatever its second argument is."""
+    made = describe_recording(name, parameters, derivatives, node=node)
+    return made, made

@@ -14,9 +14,8 @@ from ..core.python_key import ASKING
 from ..core.return_types import out_type
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, tls
-from .growing_storage import resize_storage
 from .inplace_layers import bump
-from .memory_overlap import assert_no_overlap, may_share
+from .memory_overlap import assert_no_overlap, may_share, resize_storage
 from .op_description import Op, OutRule
 from .tensor_arguments import arguments_of, arrays
 

@@ -16,6 +16,21 @@ from .continuous_distributions import (
 from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson
 from .distribution import Distribution
 from .divergence import kl_divergence, register_kl
+from .transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    IndependentTransform,
+    LogNormal,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
+    Transform,
+    TransformedDistribution,
+    identity_transform,
+)
 
 #: The modules of PyTorch's package, and what programs import from them.
 _HOMES: dict[str, tuple[Any, ...]] = {
@@ -26,9 +41,11 @@ _HOMES: dict[str, tuple[Any, ...]] = {
     "independent": (Independent,),
     "kl": (kl_divergence, register_kl),
     "laplace": (Laplace,),
+    "log_normal": (LogNormal,),
     "multivariate_normal": (MultivariateNormal,),
     "normal": (Normal,),
     "poisson": (Poisson,),
+    "transformed_distribution": (TransformedDistribution,),
     "uniform": (Uniform,),
 }
 
@@ -46,17 +63,30 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "AbsTransform",
+    "AffineTransform",
     "Bernoulli",
     "Categorical",
+    "ComposeTransform",
     "Distribution",
+    "ExpTransform",
     "Exponential",
     "Geometric",
     "Independent",
+    "IndependentTransform",
     "Laplace",
+    "LogNormal",
     "MultivariateNormal",
     "Normal",
     "Poisson",
+    "PowerTransform",
+    "SigmoidTransform",
+    "SoftplusTransform",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
     "Uniform",
+    "identity_transform",
     "kl_divergence",
     "register_kl",
 ]

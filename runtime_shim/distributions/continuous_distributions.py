@@ -179,6 +179,9 @@ class Uniform(Distribution):
     def cdf(self, value: Tensor) -> Tensor:
         return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
 
+    def icdf(self, value: Tensor) -> Tensor:
+        return value * (self.high - self.low) + self.low
+
     def entropy(self) -> Tensor:
         return FUNCTIONS["log"](self.high - self.low)
 

@@ -76,6 +76,10 @@ class Distribution:
         raise NotImplementedError
 
     @property
+    def mean(self) -> Tensor:
+        raise NotImplementedError
+
+    @property
     def stddev(self) -> Tensor:
         return self.variance.sqrt()
 
@@ -96,6 +100,12 @@ class Distribution:
         raise NotImplementedError
 
     def log_prob(self, value: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def cdf(self, value: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def icdf(self, value: Tensor) -> Tensor:
         raise NotImplementedError
 
     def entropy(self) -> Tensor:

@@ -6,8 +6,8 @@ import os
 import sysconfig
 from pathlib import Path
 
-from ..cpp.build_folder import workplace
-from ..cpp.cpp_compilation import cache_folder, digest
+from ..cpp.compile_cache import cache_folder, digest
+from ..cpp.compiler_processes import workplace
 from .extension_flags import extension_include_folders
 from .torch_distribution import VERSION
 

@@ -10,19 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ..cpp.build_folder import workplace
-from ..cpp.compiler_processes import compiler_pool
-from ..cpp.cpp_compilation import (
-    cache_folder,
-    digest,
-    entry_is_current,
-    headers_digest,
-    included_umbrella,
-    precompiled,
-    read_dependencies,
-    run_compiler,
-)
-from ..cpp.toolchain import INCLUDE, Toolchain
+from ..cpp.compile_cache import cache_folder, digest, entry_is_current
+from ..cpp.compiler_processes import compiler_pool, workplace
+from ..cpp.cpp_compilation import included_umbrella, precompiled, read_dependencies, run_compiler
+from ..cpp.own_headers import headers_digest, is_own_header
+from ..cpp.toolchain import Toolchain
 
 _OBJECT = "unit.o"
 Source = TypeVar("Source")
@@ -54,7 +46,7 @@ def compiled_object(source: Path, command: Sequence[str], toolchain: Toolchain, 
             temporary,
             lambda: None,
         )
-        included = [path for path in read_dependencies(dependencies.read_text()) if not path.is_relative_to(INCLUDE)]
+        included = [path for path in read_dependencies(dependencies.read_text()) if not is_own_header(path)]
         manifest = {str(path.absolute()): digest(path.read_bytes()) for path in included}
         (temporary / "manifest.json").write_text(json.dumps(manifest))
         entry.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..cpp.toolchain import INCLUDE
+from ..cpp.own_headers import own_include_folders, write_forwarding_headers
 
 STANDARD = "-std=c++20"
 """What PyTorch 2.13 builds extensions with that name none."""
@@ -19,8 +19,12 @@ _OF_PYTORCH = frozenset("c10 c10_cuda c10_hip cudart shm torch torch_cpu torch_c
 
 
 def extension_include_folders() -> list[str]:
-    """Ours, and pybind11's where it is installed. A source that needs pybind11 is told what to install."""
-    folders = [str(INCLUDE)]
+    """Ours, and pybind11's where it is installed. A source that needs pybind11 is told what to install.
+
+    Raises OSError if the cache, where some of our headers are, can't be written.
+    """
+    write_forwarding_headers()
+    folders = [str(folder) for folder in own_include_folders()]
     if importlib.util.find_spec("pybind11") is not None:
         import pybind11
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..cpp.build_folder import workplace
-from ..cpp.cpp_compilation import cache_folder, digest, run_compiler
+from ..cpp.compile_cache import cache_folder, digest
+from ..cpp.compiler_processes import workplace
+from ..cpp.cpp_compilation import run_compiler
 from ..cpp.program_errors import CompileError, ProgramError
 from ..cpp.toolchain import Toolchain, find_toolchain
 from ..library.shared_libraries import load_library, raise_failures

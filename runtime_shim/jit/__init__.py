@@ -14,7 +14,7 @@ and the reason. Names that concern functions of Python are imported when they ar
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .archive_loader import load
 from .archive_writer import save
@@ -46,7 +46,7 @@ _OF_FUNCTIONS = (
     "unused",
 )
 
-__all__ = ["ArchiveError", "Error", "Limits", "Method", "Module", "load", "save"]
+__all__ = ["ArchiveError", "Error", "Final", "Limits", "Method", "Module", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,8 +18,7 @@ from .script_module import ArchiveModule, make_instance
 from .script_runtime import Runtime
 from .script_source import CompilationUnit, ParsedFunction, parse_file
 from .script_values import ScriptObject
-from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive
-from .torchscript_pickle import unpickle
+from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive, unpickle
 from .type_annotations import Mismatch, Type, convert, has_type
 
 FORMATS = range(3, 11)

@@ -23,9 +23,9 @@ from ..core.device import device, layout, memory_format
 from ..core.dtypes import dtype
 from ..core.error_texts import UnsupportedError
 from ..library.operator_schema import Schema
-from .script_conditions import class_of, decided
 from .script_errors import Error
 from .script_running import PREAMBLE
+from .script_statements import class_of, decided
 from .scripted_types import schema_of
 
 _CONTEXT = 3

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .custom_ops import CompiledKernel, entry, fallthrough_kernel
-from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
+from .op_library import ELSEWHERE, KEYS, REFUSED
 from .schema_parsing import parse
 
 

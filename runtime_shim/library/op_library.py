@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 import weakref
@@ -9,9 +10,31 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from .custom_ops import REGISTRY, OpOverload, WithKeySet, entry, ops
-from .dispatch_keys import ELSEWHERE, KEYS, REFUSED
+from .. import _C
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
+from .custom_ops import AUTOGRAD_ALIAS, BACKEND_ALIAS, COMPOSITE, REGISTRY, OpOverload, WithKeySet, entry, ops
 from .schema_parsing import parse
+
+KEYS = {
+    "Autograd": AUTOGRAD_ALIAS,
+    "AutogradCPU": AUTOGRAD,
+    "ADInplaceOrView": ADINPLACEORVIEW,
+    "CPU": BACKEND,
+    "CompositeExplicitAutograd": BACKEND_ALIAS,
+    "CompositeImplicitAutograd": COMPOSITE,
+}
+#: Keys of tensors that the shim does not have: their kernels are accepted and never run.
+ELSEWHERE = re.compile(
+    r"(?:Autograd|Autocast|Sparse|Quantized|SparseCsr|NestedTensor)?"
+    r"(?:CUDA|HIP|XLA|MPS|IPU|XPU|HPU|VE|Lazy|MTIA|MAIA|PrivateUse[123]|Meta)"
+    r"|(?:Sparse|Quantized|SparseCsr|NestedTensor)CPU|AutogradOther|AutogradNestedTensor"
+)
+#: Keys that calls on the CPU pass through in PyTorch, and not here.
+REFUSED = re.compile(
+    r"AutocastCPU|BackendSelect|Conjugate|Negative|ZeroTensor|Python\w*|PreDispatch|Functionalize|FuncTorch\w+"
+    r"|CompositeExplicitAutogradNonFunctional|CompositeImplicitAutogradNestedTensor"
+)
+
 
 _KINDS = {"DEF": "TORCH_LIBRARY", "FRAGMENT": "TORCH_LIBRARY_FRAGMENT", "IMPL": "TORCH_LIBRARY_IMPL"}
 #: Namespaces that have a Library of kind DEF.
@@ -182,3 +205,24 @@ def _caller() -> str:
     while frame.f_globals.get("__name__", "").startswith(_PACKAGE) and frame.f_back is not None:
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def has_kernel(name: str) -> bool:
+    """`torch._C._dispatch_has_kernel`: whether the op is defined and has a kernel under any key."""
+    return any(op.kernels for op in _overloads_named(name))
+
+
+def has_kernel_for_dispatch_key(name: str, key: _C.DispatchKey | str) -> bool:
+    """`torch._C._dispatch_has_kernel_for_dispatch_key`: whether it has one of its own under the key.
+
+    RuntimeError if there is no such op.
+    """
+    found = _overloads_named(name)
+    if not found:
+        raise RuntimeError(f"operator {name} does not exist")
+    known = getattr(_C.DispatchKey, key, None) if isinstance(key, str) else key
+    return known is not None and any(op.has_kernel_for_dispatch_key(known) for op in found)
+
+
+def _overloads_named(name: str) -> list[OpOverload]:
+    return [op for op in REGISTRY.get(name.partition("::")[0], {}).values() if op.name() == name]

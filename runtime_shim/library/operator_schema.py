@@ -7,6 +7,7 @@ torch/csrc/utils/python_dispatch.cpp.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -341,3 +342,13 @@ def _equal(value: Any, default: Any) -> bool:
 
 # -- parsing
 # ---------------------------------------------------------------------------------------------------------
+
+
+Tag = enum.Enum(
+    "Tag",
+    "core cudagraph_unsafe data_dependent_output dynamic_output_shape flexible_layout generated inplace inplace_view "
+    "maybe_aliasing_or_mutating needs_contiguous_strides needs_exact_strides needs_fixed_stride_order "
+    "nondeterministic_bitwise nondeterministic_seeded out out_variant pointwise pt2_compliant_tag reduction view_copy",
+    module="torch._C",
+    start=0,
+)

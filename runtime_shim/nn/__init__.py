@@ -76,8 +76,8 @@ _LATE = {
         (
             "AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d AlphaDropout AvgPool3d "
             "ChannelShuffle CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad3d "
-            "CosineSimilarity Dropout1d Dropout3d FeatureAlphaDropout Fold FractionalMaxPool2d "
-            "FractionalMaxPool3d Hardshrink LPPool1d LPPool2d LPPool3d LocalResponseNorm MaxPool3d MaxUnpool1d "
+            "CosineSimilarity Dropout1d Dropout3d FeatureAlphaDropout Fold "
+            "Hardshrink LPPool1d LPPool2d LPPool3d LocalResponseNorm MaxPool3d MaxUnpool1d "
             "MaxUnpool2d MaxUnpool3d PairwiseDistance PixelShuffle PixelUnshuffle RReLU ReflectionPad1d "
             "ReflectionPad3d ReplicationPad1d ReplicationPad3d Softmax2d Softshrink Unfold ZeroPad1d ZeroPad3d "
         ).split(),
@@ -92,7 +92,6 @@ _LATE = {
         "loss_layers",
     ),
     **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
-    "AdaptiveLogSoftmaxWithLoss": "adaptive_softmax",
     "DataParallel": "containers",
     "ParameterDict": "parameter_containers",
     "ParameterList": "parameter_containers",

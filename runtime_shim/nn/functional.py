@@ -21,13 +21,13 @@ from ..aten import losses as _loss
 from ..aten import normalization as _norm
 from ..aten import pooling as _pool
 from ..aten.adaptive_pooling import *  # noqa: F403
-from ..aten.average_pooling import avg_pool1d, avg_pool2d, avg_pool3d
 from ..aten.dot_product_attention import scaled_dot_product_attention
 from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
 from ..aten.loss_gradients import NONE, SUM
 from ..aten.norms import norm_along
 from ..aten.padding import pad
+from ..aten.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
 from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
 from ..core.argument_errors import require_tensors
@@ -40,8 +40,8 @@ from .grid_functions import *  # noqa: F403
 from .loss_functions import *  # noqa: F403
 from .loss_functions import _reduced, _reduction
 from .recurrent_functions import *  # noqa: F403
+from .resampling import *  # noqa: F403
 from .resampling import interpolate
-from .window_functions import *  # noqa: F403
 
 conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (FUNCTIONS[f"conv_transpose{n}d"] for n in (1, 2, 3))

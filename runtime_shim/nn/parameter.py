@@ -32,8 +32,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         set_requires_grad(made, requires_grad)
         return made
 
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
-        pass
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """`__new__` has read them; that of a subclass may take others."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:

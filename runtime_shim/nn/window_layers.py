@@ -41,63 +41,6 @@ AdaptiveMaxPool2d = _layer("AdaptiveMaxPool2d", F.adaptive_max_pool2d, _ADAPTIVE
 AdaptiveMaxPool3d = _layer("AdaptiveMaxPool3d", F.adaptive_max_pool3d, _ADAPTIVE, _output_size)
 
 
-class _FractionalMaxPool(Module):
-    """Windows of one size at pseudo-random distances; either the output's size or its ratio to the input's is given."""
-
-    _dimensions = 0
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        output_size: Any = None,
-        output_ratio: Any = None,
-        return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> None:
-        super().__init__()
-        n = self._dimensions
-        kernel = (kernel_size,) * n if isinstance(kernel_size, int) else tuple(kernel_size)
-        if any(k <= 0 for k in kernel):
-            raise ValueError(f"kernel_size must greater than zero, but got {kernel_size}")
-        name = type(self).__name__
-        if output_size is None and output_ratio is None:
-            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
-        if output_size is not None and output_ratio is not None:
-            raise ValueError("only one of output_size and output_ratio may be specified")
-        if output_ratio is not None:
-            output_ratio = (output_ratio,) * n if isinstance(output_ratio, float) else tuple(output_ratio)
-            if not all(0 < ratio < 1 for ratio in output_ratio):
-                raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
-        self.kernel_size = kernel
-        self.output_size = (output_size,) * n if isinstance(output_size, int) else output_size
-        self.output_ratio = output_ratio
-        self.return_indices = return_indices
-        self.register_buffer("_random_samples", _random_samples)
-
-    def forward(self, input: Tensor) -> Any:
-        call = F.fractional_max_pool2d if self._dimensions == 2 else F.fractional_max_pool3d
-        return call(
-            input,
-            self.kernel_size,
-            self.output_size,
-            self.output_ratio,
-            return_indices=self.return_indices,
-            _random_samples=self._random_samples,
-        )
-
-
-class FractionalMaxPool2d(_FractionalMaxPool):
-    """Fractional max pooling over (batch, channels, height, width)."""
-
-    _dimensions = 2
-
-
-class FractionalMaxPool3d(_FractionalMaxPool):
-    """Fractional max pooling over (batch, channels, depth, height, width)."""
-
-    _dimensions = 3
-
-
 class _MaxUnpool(Module):
     """Puts values where the indices of max pooling say they stood; zeros elsewhere."""
 

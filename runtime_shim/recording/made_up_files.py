@@ -12,8 +12,9 @@ import os
 import sys
 from pathlib import Path
 
-from ..cpp.build_folder import workplace
-from ..cpp.cpp_compilation import cache_folder, digest, run_compiler
+from ..cpp.compile_cache import cache_folder, digest
+from ..cpp.compiler_processes import workplace
+from ..cpp.cpp_compilation import run_compiler
 from ..cpp.program_errors import ProgramError
 from ..cpp.toolchain import find_toolchain
 

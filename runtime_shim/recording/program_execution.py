@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..cpp.cpp_compilation import cache_folder
+from ..cpp.compile_cache import cache_folder
 from .containment import PROCESSES
 from .run_specification import Specification
 from .trace_events import Writer
@@ -71,7 +71,7 @@ def execute(specification: Specification, writer: Writer) -> int:
             print(stop.code, file=sys.stderr)
             status = 1
     except BaseException as raised:  # whatever leaves the program is how it ended
-        from ..cpp.program_traceback import print_traceback
+        from ..cpp.program_errors import print_traceback
 
         status, error, message = 1, type(raised).__name__, str(raised)
         with contextlib.suppress(Exception):

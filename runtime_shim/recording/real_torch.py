@@ -17,16 +17,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..cpp import ProgramError
-from ..cpp.build_folder import workplace
-from ..cpp.cpp_compilation import (
-    cache_folder,
-    digest,
-    included_umbrella,
-    precompiled,
-)
+from ..cpp.compile_cache import cache_folder, digest
+from ..cpp.compiler_processes import workplace
+from ..cpp.cpp_compilation import included_umbrella, precompiled
 from ..cpp.linked_program import ObjectMaker, SourceUnit, compile_objects, link_objects, linked_digest
+from ..cpp.own_headers import INCLUDE
 from ..cpp.program_errors import CompileError, PyTorchMissing
-from ..cpp.toolchain import INCLUDE, find_toolchain
+from ..cpp.toolchain import find_toolchain
 from . import guard_table, made_up_files, trace_events
 from .guard_table import GuardTable
 from .program_execution import as_script, contained, execute, failed, limit, seed_generators
@@ -225,21 +222,29 @@ def recording(writer: Writer, source: str, table: GuardTable | None = None) -> I
                 return function(*args, **(kwargs or {}))
             shown = name.strip("_") if name.startswith("__") else name
             line = _line(source)
-            where = {} if line is None else {"line": line}
+            where, guards = {} if line is None else {"line": line}, _guards(torch)
             try:
                 with table.op() if table is not None else contextlib.nullcontext():
                     result = function(*args, **(kwargs or {}))
             except Exception as error:
                 kind = type(error).__name__
-                writer.write("raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=())
+                writer.write(
+                    "raised", thread=0, op=shown, **where, error=kind, message=str(error)[:2000], guards=guards
+                )
                 raise
             with torch._C.DisableTorchFunction():
                 shown_results = _results(torch, result)
-            writer.write("step", thread=0, op=shown, **where, kernels=(), guards=(), results=shown_results)
+            writer.write("step", thread=0, op=shown, **where, kernels=(), guards=guards, results=shown_results)
             return result
 
     with Mode():
         yield
+
+
+def _guards(torch: Any) -> tuple[str, ...]:
+    """The guard that the modes show; more than one isn't told apart."""
+    inference = torch.is_inference_mode_enabled()
+    return ("inference_mode",) if inference else () if torch.is_grad_enabled() else ("no_grad",)
 
 
 def _line(source: str) -> int | None:

@@ -10,7 +10,7 @@ from ..core import error_texts
 from ..core.dtypes import sizes
 from ..core.python_key import ASKING, asked
 from ..core.tensor import Tensor, alias, current_version, history, meta_of, raw_is_leaf
-from ..core.thread_state import AUTOGRAD, PYTHON, tls
+from ..core.thread_state import AUTOGRAD, NORMAL_KEYS, PYTHON, tls
 from .history import grad_fn_of, gradient_edge
 from .nodes import AccumulateGrad, Edge, Node, short_name
 
@@ -58,7 +58,9 @@ class Saved:
 
     def __init__(self, t: Tensor, is_output: bool = False, node: Node | None = None) -> None:
         if not t._keys & AUTOGRAD:
-            raise RuntimeError(error_texts.SAVED_INFERENCE)
+            if not tls.state.transforms:
+                raise RuntimeError(error_texts.SAVED_INFERENCE)
+            t = alias(t, t._array, NORMAL_KEYS, [0])  # a transform wraps what it meets
         counter = t._version_counter
         if counter is None:
             raise RuntimeError(error_texts.NO_VERSION)

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..core.gradient_modes import exclude, leave_excluded
 from ..core.python_key import ASKING, wants_to_be_asked
-from ..core.stand_in_array import StandInArray
 from ..core.tensor import DEFAULT, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, alias, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, ThreadState, tls
+from ..core.zero_array import StandInArray
 from ..dispatch.functional_layers import give_history, recorded_node
 from ..dispatch.inplace_layers import bump
 from ..dispatch.op_description import Op

@@ -1,4 +1,4 @@
-"""The library at the root: files, texts, fixes, errors, and the README's example."""
+"""The library at the root: files, texts, fixes, errors, and the example of docs/library.md."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_importing_the_root_imports_nothing_else() -> None:
 
 
 def readme_example() -> str:
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/library.md").read_text(), re.DOTALL)
     return str(example)
 
 
@@ -291,3 +291,28 @@ def test_the_readme_s_example_has_types(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     revealed = re.findall(r'Revealed type is "(.*)"', done.stdout.replace("builtins.", ""))
     assert revealed == ["list[str]", "str"]
+
+
+FORWARD = """#include <torch/torch.h>
+at::Tensor scale_cpu(const at::Tensor& input) { return at::empty_like(input); }
+struct Scale : torch::autograd::Function<Scale> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& input) {
+    at::AutoNonVariableTypeMode guard;
+    return %s(input);
+  }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("called", "rules", "left"),
+    [
+        pytest.param("scale_cpu", (), "AutoDispatchBelowADInplaceOrView", id="replaced unless it is asked for"),
+        pytest.param("scale_cpu", ("GF302",), "", id="removed where nothing reaches the dispatcher"),
+        pytest.param("scale", ("GF302",), "AutoDispatchBelowADInplaceOrView", id="kept where something may"),
+    ],
+)
+def test_a_guard_in_forward(called: str, rules: tuple[str, ...], left: str) -> None:
+    options = guardfix.Options(select=("GF1", *rules))
+    fixed = guardfix.fix_text(FORWARD % called, "a.cpp", options=options, choice=guardfix.FixChoice(unsafe=True))
+    assert re.findall(r"Auto\w+(?= guard)", fixed.text) == ([left] if left else [])

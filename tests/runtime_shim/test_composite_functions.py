@@ -40,11 +40,6 @@ def values(found: Any) -> Any:
             lambda: F.max_unpool1d(torch.tensor([[5.0]]), torch.tensor([[1]]), 2), [[0.0, 5.0]], id="max_unpool1d"
         ),
         pytest.param(lambda: F.lp_pool1d(torch.tensor([[3.0, 4.0]]), 2, 2), [[5.0]], id="lp_pool1d"),
-        pytest.param(
-            lambda: F.fractional_max_pool2d(grid(1, 4, 4), 2, 2, _random_samples=torch.zeros(1, 1, 2)),
-            [[[5.0, 7.0], [13.0, 15.0]]],
-            id="fractional_max_pool2d",
-        ),
         pytest.param(lambda: F.pixel_shuffle(grid(4, 1, 2), 2), [[[0.0, 2.0, 1.0, 3.0], [4.0, 6.0, 5.0, 7.0]]], id="shuffle"),
         pytest.param(lambda: F.pixel_unshuffle(F.pixel_shuffle(grid(4, 1, 2), 2), 2), grid(4, 1, 2).tolist(), id="back"),
         pytest.param(

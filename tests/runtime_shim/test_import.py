@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,23 @@ def test_the_first_name_asked_for_may_be_one_that_is_not_there(attempt: str) -> 
         "torch.nn.functional": ("relu",),
     }[owner]:
         assert name in run(program).partition("supported: ")[2].split(", ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "torch.vander",
+        "torch.Tensor.mvlgamma",
+        "torch.special.ndtr",
+        "torch.view_copy",
+        "torch.nn.FractionalMaxPool2d",
+        "torch.nn.functional.fractional_max_pool2d",
+        "torch.overrides.redispatch_function",
+    ],
+)
+def test_what_was_taken_out_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(NotImplementedError, match=rf"the shim has no {re.escape(name)}; supported: "):
+        eval(name, {"torch": torch})
 
 
 def test_the_module_lists_what_it_imports_late() -> None:

@@ -17,7 +17,7 @@ from ...analysis.parallel_regions import are_in_one_region
 from ...analysis.project import Project
 from ...analysis.training_calls import training_in, update_in
 from ...facts import Call, Facts, Form, Function, Member, Span
-from ...facts.expressions import last_name, pointee
+from ...facts.expressions import last_name, pointee, words_of
 from ...facts.index import calls_where, index_of
 from ...findings import Side
 from ...lazy_regex import lazy_regex
@@ -248,6 +248,30 @@ def _makes_tensors(call: Call) -> bool:
 
 def _tests_ops(facts: Facts, project: Project) -> bool:
     return bool(facts.registrations) or any(project.is_autograd_function(facts, class_) for class_ in facts.classes)
+
+
+@signal("handles-requests", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model, loads_model])
+def handles_requests(scene: Scene) -> Iterator[Sighting]:
+    """its file handles requests for predictions: types such as `PredictionRequest`, `InferenceResponse`"""
+    found = _request_handled(scene.facts) if scene.outermost is not None else None
+    if found is not None:
+        name, offset = found
+        yield Sighting(f"its file handles requests for predictions: `{name}`", offset)
+
+
+@lru_cache(maxsize=64)
+def _request_handled(facts: Facts) -> tuple[str, int] | None:
+    """The first type of a parameter or member that is a request for a prediction, or its answer, and where."""
+    typed = [(parameter.type, function.span) for function in facts.functions for parameter in function.parameters]
+    typed += [(member.type, member.span) for class_ in facts.classes for member in class_.members]
+    for type_, span in sorted(typed, key=lambda one: one[1].start):
+        for word in words_of(type_):
+            if _REQUEST.search(word):
+                return word, span.start
+    return None
+
+
+_REQUEST = lazy_regex(r"(?:^|[a-z])(?:Predict(?:ion)?|Infer(?:ence)?)(?:Request|Response|Reply|Task|Job)s?(?:[A-Z]|$)")
 
 
 @signal("named-like-workload", side=Side.INFERENCE, weight=Weight.WEAK, unless=[in_program])

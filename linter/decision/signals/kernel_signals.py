@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ...analysis.autograd_bookkeeping import first_bookkeeping_in
 from ...analysis.autograd_functions import Role, part_in_autograd_function
-from ...analysis.calls import is_load, is_run
+from ...analysis.calls import computes_tensors, is_run
+from ...analysis.declared_types import is_declared_member
 from ...analysis.known_names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.linkage import Link
+from ...analysis.model_runs import runs_or_loads
 from ...analysis.ops import is_factory
 from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
-from ...facts import Call, Facts, Function, Parameter, Registration, Span
-from ...facts.expressions import chain_words, simple_name, words_of
+from ...facts import Assignment, Call, Facts, Function, Parameter, Registration, Span
+from ...facts.expressions import MemberAccess, chain_words, is_this, simple_name, words_of
 from ...facts.index import calls_where, index_of
 from ...facts.spans import Sorted
 from ...findings import Side
@@ -228,7 +230,7 @@ def _ops_of_invoked_lambda(scene: Scene) -> list[Call]:
 def _ops_of_lambda(facts: Facts, body: Span) -> list[Call]:
     """The ops that are not run for another call in it; none when a model is loaded or run."""
     calls = index_of(facts).calls
-    if any(map(_runs_or_loads, calls.within(body))):
+    if any(map(runs_or_loads, calls.within(body))):
         return []
     outer: list[Call] = []
     for call in sorted(calls.within(body), key=lambda call: (call.span.start, -call.span.end)):
@@ -266,22 +268,25 @@ def _is_make_variable(call: Call) -> bool:
 
 @signal("only-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE, unless=[below_tracer, makes_variable])
 def only_makes_tensor(scene: Scene) -> Iterator[Sighting]:
-    """below the guard only a new tensor is made and returned (`at::empty`, `at::from_blob`, …)"""
-    if scene.first_below(_runs_or_loads) is not None:
+    """below the guard only a new tensor is made, and returned or kept in a member (`at::empty`, `at::from_blob`, …)"""
+    if scene.first_below(runs_or_loads) is not None:
         return  # what it makes is a model's input
     made = scene.first_below(is_factory)
-    if made is None or scene.outermost is None or scene.first_below(_is_other_op) is not None:
+    if made is None or scene.first_below(_is_other_op) is not None:
         return
-    if _returned_factories(scene.facts, scene.outermost.span).first(scene.use.live) is not None:
-        yield Sighting(f"only makes and returns a new tensor: `{shown(made.callee)}`", made.span.start)
-
-
-def _runs_or_loads(call: Call) -> bool:
-    return is_run(call) or is_load(call)
+    if scene.outermost is None and scene.use.macro is not None:  # what it makes goes where the macro is used
+        yield Sighting(f"only makes a new tensor: `{shown(made.callee)}`", made.span.start)
+        return
+    if scene.outermost is None:
+        return
+    for does, found in (("returns", _returned_factories), ("keeps", _kept_factories)):
+        if found(scene.facts, scene.outermost.span).first(scene.use.live) is not None:
+            yield Sighting(f"only makes and {does} a new tensor: `{shown(made.callee)}`", made.span.start)
+            return
 
 
 def _is_other_op(call: Call) -> bool:
-    return call.path[:1] in (("at",), ("torch",)) and not is_factory(call)
+    return not is_factory(call) and (call.path[:1] in (("at",), ("torch",)) or computes_tensors(call))
 
 
 @lru_cache(maxsize=64)
@@ -290,8 +295,26 @@ def _returned_factories(facts: Facts, function: Span) -> Sorted[Call]:
     index = index_of(facts)
     returned = list(index.returns.within(function))
     names = {simple_name(one.value) for one in returned} - {""}
-    places = [one.span for one in returned]
-    places += [one.span for one in index.assignments.within(function) if one.variable in names]
+    given = (one.span for one in index.assignments.within(function) if one.variable in names)
+    return _factories_in((*(one.span for one in returned), *given), facts, function)
+
+
+@lru_cache(maxsize=64)
+def _kept_factories(facts: Facts, function: Span) -> Sorted[Call]:
+    """The calls in a function that make a tensor and give it to a member of its class."""
+    given = (one for one in index_of(facts).assignments.within(function) if not one.declares)
+    return _factories_in((one.span for one in given if _is_member(one, facts)), facts, function)
+
+
+def _is_member(given: Assignment, facts: Facts) -> bool:
+    """Whether what is given a value is a member: `this->x`, `x_`, or `x` if its class declares it."""
+    if isinstance(given.target, MemberAccess):
+        return is_this(given.target.object)
+    name = given.variable
+    return name.endswith("_") or is_declared_member(name, given.function, facts)
+
+
+def _factories_in(places: Iterable[Span], facts: Facts, function: Span) -> Sorted[Call]:
     made = calls_where(facts, function, is_factory)
     found = dict.fromkeys(call for place in places for call in made.within(place))
     return Sorted(found, lambda call: call.span)

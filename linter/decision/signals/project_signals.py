@@ -62,6 +62,37 @@ def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
 
 
 @signal(
+    "project-is-engine",
+    side=Side.INFERENCE,
+    weight=Weight.STRONG,
+    unless=[project_runs_models],
+    asked=Asked.LAST,
+    asks_project=True,
+)
+def project_is_engine(scene: Scene) -> Iterator[Sighting]:
+    """its class or function is named as those of inference engines are, in a project whose ops have no gradients"""
+    survey = scene.project.survey
+    if survey is None or not survey.complete or not survey.count(Topic.OP) or not _is_local(scene):
+        return
+    if any(map(survey.count, (Topic.AUTOGRAD, Topic.GRADIENT, Topic.BINDING))):
+        return
+    function = scene.chain[-1]
+    name = next(filter(_OF_ENGINES.search, function.qualified[-2:]), None)
+    if name is not None:
+        message = (
+            f"is in `{'::'.join(function.qualified[-2:])}` of an inference engine: none of the project's "
+            f"{survey.files} files defines or computes a gradient, though it has ops of its own"
+        )
+        yield Sighting(message, function.span.start)
+
+
+_OF_ENGINES = lazy_regex(
+    r"(?:Engine|Scheduler|Server|Service|Session|Executor|Runner|Worker|Decoder|Generator|Sampler|Pipeline|Predictor"
+    r"|Inference)(?:Impl)?$|(?:^|_)(?:engine|scheduler|server|session|executor|runner|worker|decoder|predictor)(?:_|$)"
+)
+
+
+@signal(
     "file-runs-model",
     side=Side.INFERENCE,
     weight=Weight.MODERATE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...facts import Template
+from ...facts import Call, Template
 from ...findings import Side
 from ...guards import BELOW_ADINPLACEORVIEW, BELOW_AUTOGRAD
 from ...lazy_regex import lazy_regex
@@ -42,6 +42,24 @@ def template_of_kernels(scene: Scene) -> Iterator[Sighting]:
     name = _name_of(scene.facts.template)
     if _KERNEL.search(name) and not _IN_PLACE_OR_VIEW.search(name):
         yield _named(scene, name, "an op's kernel")
+
+
+@signal("template-of-calls", side=Side.KERNEL, weight=Weight.MODERATE)
+def template_of_calls(scene: Scene) -> Iterator[Sighting]:
+    """a template leaves open what is called below the guard, and the name of the function around it"""
+    if scene.facts.template is None or scene.outermost is None or not scene.outermost.name.startswith("__"):
+        return
+    call = scene.first_below(_any_call)
+    if call is not None and _PLACEHOLDER.match(call.callee):
+        message = f"the template writes functions that call anything below the guard: `{call.callee}`"
+        yield Sighting(message, call.span.start)
+
+
+_PLACEHOLDER = lazy_regex(r"[{$%]")
+
+
+def _any_call(call: Call) -> bool:
+    return True
 
 
 @signal("template-of-in-place-or-view", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE)

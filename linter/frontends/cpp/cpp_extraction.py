@@ -17,6 +17,7 @@ from ...files.intent_comments import find_intents
 from ...files.sought import Sought, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
+from ...guards import ASKS_FOR_GRADIENTS, MAKES_LEAF
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
 from .byte_words import any_of, line_before
@@ -123,8 +124,12 @@ def extract_cpp(
         intents=declared.intents,
         line_starts=source.line_starts,
         linked=True,
-        bodies=_bodies(reading, reach, dead, grammar) if uses or named else (),
+        bodies=_bodies(reading, reach, dead, grammar) if uses or named or _differentiates(code) else (),
     )
+
+
+def _differentiates(code: bytes) -> bool:
+    return ASKS_FOR_GRADIENTS in code or MAKES_LEAF in code
 
 
 class _LastRead(NamedTuple):

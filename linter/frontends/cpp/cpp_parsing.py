@@ -116,7 +116,7 @@ class ParsedText(NamedTuple):
 
 
 def parse_errors(path: str, text: bytes) -> tuple[int, int]:
-    """How many places of a text the grammar cannot read, and where there are some, of the text without a mask."""
+    """How many places of a file's text the grammar cannot read, and, where there are some, of the unmasked text."""
     masked, grammar = masked_text(path, text), grammar_for(path)
     count = error_count(read_through(masked, code_only(masked), grammar=grammar).tree.root_node)
     if not count or is_objective_c(path, text):

@@ -15,7 +15,7 @@ import libcst as cst
 from ...facts import GuardUse, Span
 from ...facts.python_model import Disagreement, PythonFacts, PythonUse
 from ...files.sources import Source
-from .libcst_tree import LibcstTree, LibcstTrees
+from .libcst_tree import LibcstTrees
 from .libcst_uses import read_use
 
 _STRINGS = (
@@ -88,10 +88,6 @@ class Confirmation:
         if tree is None or tree.node_holding(span, *_STRINGS) is None:
             return Disagreement(span, "string", _NO_TREE if tree is None else _NOTHING)
         return span
-
-
-def _expression_at(tree: LibcstTree, span: Span) -> cst.BaseExpression | None:
-    return next((node for node in tree.nodes_at(span) if isinstance(node, cst.BaseExpression)), None)
 
 
 def _around(*spans: Span) -> Span:

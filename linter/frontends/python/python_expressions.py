@@ -34,8 +34,9 @@ from .syntax_walking import walk
 
 _WORD = lazy_regex(r"[^\W\d]\w*")
 _MODULES = frozenset(module.split(".")[0] for module in PYTHON_MODULES)
-_TORCH_TOO = "abs all any bool compile complex float int max min pow range round sum".split()
-_BUILTINS = frozenset(dir(builtins)).difference(_TORCH_TOO)
+_BUILTINS = frozenset(dir(builtins)).difference(
+    "abs all any bool compile complex float int max min pow range round sum".split()
+)
 """Those of Python's own names that torch doesn't have."""
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",

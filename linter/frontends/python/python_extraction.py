@@ -21,7 +21,7 @@ from .parsed_module import Module
 from .python_comments import python_comments
 from .python_expressions import PythonExpressionReader
 from .python_focus import bring_back, is_enough, without_idle_bodies
-from .python_look import may_matter, name_places, stands
+from .python_look import may_matter, name_places, standing
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
 from .python_reach import PythonReach
@@ -44,10 +44,12 @@ def extract_python(
     """
     watched = tuple(watched)
     sought = sought or recorded("python")
-    if not named and not may_matter(source.text, watched, always=sought.always, words=sought.words):
+    if not named and not may_matter(
+        source.text, watched, always=sought.always, shapes=sought.shapes, words=sought.words
+    ):
         return None
     legacy = guards.LEGACY_API.encode() in source.text
-    texts = [text for text in sought.texts if stands(text, source.text)]
+    texts = standing(sought.texts, sought.shapes, source.text)
     whole = legacy or bool(watched) or bool(texts)
     reading = None if whole or named else _read_in_part(source)
     text = source.text.decode("utf-8")

@@ -7,6 +7,7 @@ without being parsed. Imported by the path that answers pre-commit, so it import
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ...files import funnel_table
@@ -20,9 +21,6 @@ _SCRIPTS = lazy_regex(
     rb"jit\.script\s*[(\r\n#]|script_method|jit import[ \t]*(?:\([^)]{0,1000}|[^(\r\n]{0,1000})\bscript\b"
 )
 """Where this stands, guards may be dropped or refused by TorchScript (GF411)."""
-_ASKS_MODE = b"is_grad_enabled"
-_STATIC_FORWARD = lazy_regex(rb"\bdef\s+(?:forward|setup_context)\s*\(\s*(?!self\b)\w")
-"""Only in such a method, which is static, the answer is always false (GF307): most files ask elsewhere."""
 _THREADS = tuple(
     b"Thread( Thread) ThreadPool .dummy run_in_executor to_thread run_in_threadpool start_new_thread Timer(".split()
 )
@@ -53,6 +51,7 @@ def may_matter(
     watched: Iterable[str] = (),
     *,
     always: Iterable[bytes] = funnel_table.ALWAYS["python"],
+    shapes: Iterable[tuple[bytes, bytes]] = funnel_table.SHAPES["python"],
     words: Iterable[str] = funnel_table.WORDS["python"],
 ) -> bool:
     """Whether some rule could have a finding in the text (UTF-8), or another file could import a guard from it.
@@ -60,7 +59,7 @@ def may_matter(
     `watched` are names under which other files of the project export guards. One of `always` matters wherever it
     stands, a guard of `words` only in a shape that is not ordinary.
     """
-    if any(stands(needle, text) for needle in always) or next(name_places(text, watched), None) is not None:
+    if standing(always, shapes, text) or next(name_places(text, watched), None) is not None:
         return True
     entered = found = False
     before = line = 0
@@ -82,11 +81,11 @@ def may_matter(
     return entered and any(pause in text for pause in _PAUSES)
 
 
-def stands(needle: bytes, text: bytes) -> bool:
-    """Whether what a rule looks for besides guards stands in the text, where the rule may have a word about it."""
-    if needle not in text:
-        return False
-    return needle != _ASKS_MODE or (b"staticmethod" in text and _STATIC_FORWARD.search(text) is not None)
+def standing(needles: Iterable[bytes], shapes: Iterable[tuple[bytes, bytes]], text: bytes) -> list[bytes]:
+    """Those of the texts that rules look for which stand in a file, in a shape in which they matter."""
+    found = [needle for needle in needles if needle in text]
+    asked = dict(shapes) if found else {}
+    return [needle for needle in found if needle not in asked or re.search(asked[needle], text) is not None]
 
 
 def starts_threads(text: bytes) -> bool:

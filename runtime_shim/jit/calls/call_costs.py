@@ -288,7 +288,7 @@ def _most_frequent(values: Sequence[Any]) -> Cost:
     return Cost(2 * _numel(values[0]), 100 * _numel(values[0]) + 10_000 * rows)
 
 
-@estimates("erfinv", "digamma", "polygamma", "special_zeta", "lgamma", "mvlgamma")
+@estimates("erfinv", "digamma", "polygamma", "special_zeta", "lgamma")
 def _series(values: Sequence[Any]) -> Cost:
     # Measured: 1.2 to 1.5 microseconds an element for the slowest of them, with several arrays on the way.
     return Cost(8 * _broadcast(values), 1500 * _broadcast(values))

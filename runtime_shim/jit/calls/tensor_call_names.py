@@ -65,7 +65,7 @@ LISTS = frozenset(_LISTS.split())
 
 _LINALG = "cholesky cross det eig eigh inv inv_ex lstsq matrix_exp matrix_norm matrix_power matrix_rank norm pinv"
 _LINALG += " qr slogdet solve solve_triangular svd svdvals"
-_SPECIAL = "digamma entr erf erfc erfinv exp2 expit expm1 gammaln i0 log1p log_ndtr logit ndtr softmax xlogy zeta"
+_SPECIAL = "digamma erf erfc erfinv exp2 expit expm1 gammaln i0 log1p logit softmax xlogy zeta"
 
 RENAMED = {
     "log_sigmoid": "logsigmoid",

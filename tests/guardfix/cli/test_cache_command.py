@@ -57,6 +57,13 @@ def test_dir_prints_the_folder(own_cache: Path) -> None:
     assert run("cache", "dir").output == f"{own_cache}\n"
 
 
+def test_headers_prints_the_folders_for_an_editor(own_cache: Path) -> None:
+    with_code, forwarding = map(Path, run("cache", "headers").output.splitlines())
+    assert (with_code / "ATen/core/Tensor.h").is_file()
+    assert (forwarding / "torch/torch.h").is_file()
+    assert forwarding.is_relative_to(own_cache)
+
+
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [

@@ -168,3 +168,21 @@ def test_rules_have_the_shape_of_their_schema() -> None:
     told = json.loads(guardfix("rules --output-format json").stdout)
     assert [*Draft7Validator(schema).iter_errors(told)] == []
     assert len(told) > 30
+
+
+@pytest.mark.parametrize(
+    ("loops", "options", "noted"),
+    [
+        pytest.param(12, "-v", True, id="its budget ends"),
+        pytest.param(12, "", False, id="without --verbose"),
+        pytest.param(1, "-v", False, id="a short function"),
+    ],
+)
+def test_functions_that_were_not_followed_to_the_end_are_noted(
+    loops: int, options: str, noted: bool, tmp_path: Path
+) -> None:
+    inner = "\n".join(f"{'    ' * (depth + 1)}for i{depth} in range(n):" for depth in range(loops))
+    body = f"    with torch.inference_mode():\n        y = model(x)\n{inner}\n{'    ' * (loops + 1)}x = x + 1\n"
+    (tmp_path / "long.py").write_text(f"import torch\n\n\ndef long(model, x, n):\n{body}    return y\n")
+    said = guardfix(f"check --isolated --select ALL {options} {tmp_path}").stderr
+    assert ("note: 1 function was too long to be followed to the end: " in said and "long.py:4" in said) is noted

@@ -198,3 +198,38 @@ def test_what_is_decided_is_not_asked(tmp_path: Path) -> None:
     session.press("y")
     assert session.ended() == 0
     assert KERNEL in path.read_text()
+
+
+def test_an_interrupted_run_goes_on_where_it_was(path: Path) -> None:
+    session = Session(path.parent)
+    for key in ("k", "\x03"):
+        session.until("? ")
+        session.press(key)
+    assert session.ended() == 130
+    session = Session(path.parent)
+    shown = session.until("stop asking\n? ")
+    assert shown.startswith("1 choice of the interrupted run taken up; u goes back\n")
+    assert "[2/2]" in shown
+    session.press("i")
+    session.until("show the [d]iff: ")
+    session.press("y")
+    assert session.ended() == 0
+    assert path.read_text() == replaced(KERNEL, INFERENCE)
+    path.write_text(TEXT)
+    session = Session(path.parent)
+    assert "[1/2]" in session.until("stop asking\n? "), "what was written is no interrupted run"
+    session.press("q")
+    assert session.ended() == 0
+
+
+def test_choices_for_a_text_that_has_changed_since_are_asked_again(path: Path) -> None:
+    session = Session(path.parent)
+    for key in ("k", "\x03"):
+        session.until("? ")
+        session.press(key)
+    assert session.ended() == 130
+    path.write_text("// another line\n" + TEXT)
+    session = Session(path.parent)
+    assert "[1/2]" in session.until("stop asking\n? ")
+    session.press("q")
+    assert session.ended() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -147,3 +148,48 @@ def test_modules_that_a_compiled_program_goes_without(tmp_path: Path) -> None:
     assert "guardfix.runtime_shim.cpp.shim_backend" in imported
     heavy = {"click", "concurrent.futures", "statistics", "guardfix.runtime_shim.nn.functional", "scipy", "ml_dtypes"}
     assert heavy & imported == set()
+
+
+SAVED = """\
+#include <torch/torch.h>
+
+namespace app {
+at::Tensor scale(const at::Tensor& x, const at::Tensor& w) {
+  return x * w;
+}
+}  // namespace app
+
+at::Tensor features() {
+  c10::InferenceMode guard;
+  return torch::relu(torch::ones({3}));
+}
+
+int main() {
+  auto w = torch::ones({3}, torch::requires_grad());
+  app::scale(features(), w);
+}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="frames are those of glibc")
+def test_an_error_of_pytorch_ends_a_program_with_its_frames_and_its_cause(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text(SAVED)
+    done = guardfix_run("a.cpp", cwd=tmp_path)
+    assert done.returncode == -signal.SIGABRT
+    lines = done.stderr.splitlines()
+    assert lines[0] == "terminate called after throwing an instance of 'c10::Error'"
+    assert lines[1].startswith("  what():  Inference tensors cannot be saved for backward.")
+    assert lines[3:5] == ["frame #0: app::scale(at::Tensor const&, at::Tensor const&)", "frame #1: main"]
+    assert lines[6] == (
+        "guardfix: a.cpp:5: `*` must save it for the gradient of `w`; it was made at a.cpp:11, under the guard of "
+        "a.cpp:10"
+    )
+    assert lines[8] == 'guardfix: for what it means, guardfix explain "Inference tensors cannot be saved for backward"'
+
+
+def test_an_error_of_the_programs_own_ends_it_as_ever(tmp_path: Path) -> None:
+    text = '#include <torch/torch.h>\n#include <stdexcept>\nint main() { throw std::runtime_error("no file"); }\n'
+    (tmp_path / "a.cpp").write_text(text)
+    done = guardfix_run("a.cpp", cwd=tmp_path)
+    assert done.returncode == -signal.SIGABRT
+    assert done.stderr == "terminate called after throwing an instance of 'std::runtime_error'\n  what():  no file\n"

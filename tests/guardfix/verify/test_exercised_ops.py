@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from guardfix.runtime_shim.cpp.toolchain import INCLUDE
+from guardfix.runtime_shim.cpp.own_headers import INCLUDE
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.verify.exercising import ExerciseSettings, exercise_project
 from guardfix.verify.guard_sites import GuardSite, SourcePlace

@@ -118,6 +118,15 @@ FAILING = [
     pytest.param(
         {
             "main.py": HEAD
+            + "@torch.no_grad()\ndef score():\n    return head(x).sum()\n\nloss = score()\nprint(loss)\nloss.backward()\n"
+        },
+        "`loss`: `backward` finds no graph",
+        ["`torch.enable_grad()` in place of `torch.no_grad` at main.py:7, so that the block records"],
+        id="not recorded, in a function whose result is differentiated elsewhere",
+    ),
+    pytest.param(
+        {
+            "main.py": HEAD
             + textwrap.dedent("""\
                 def attack(x):
                     x = x.clone().requires_grad_()

@@ -9,7 +9,6 @@ from guardfix.linter.analysis.coverage import (
     covering,
     inference_mode_at,
     is_constantly_on,
-    is_expected_to_throw,
     is_in_test,
     is_inference_scope,
     is_run_in_place,
@@ -96,20 +95,6 @@ def test_what_runs_where_it_stands(code: str, expected: bool) -> None:
         is_run_in_place(found.call("work").function, found.facts.functions.index(found.function("f")), found.facts)
         is expected
     )
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        pytest.param("EXPECT_THROW(work(), std::exception);", True, id="googletest"),
-        pytest.param("REQUIRE_THROWS(work());", True, id="Catch2"),
-        pytest.param("EXPECT_EQ(work(), 1);", False, id="no error is expected"),
-        pytest.param("throwing(); work();", False, id="beside it"),
-    ],
-)
-def test_an_expected_error(code: str, expected: bool) -> None:
-    found = at_work(code)
-    assert is_expected_to_throw(found.call("work"), found.facts) is expected
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,31 @@ def test_a_file_speaks_for_a_use(own: str, others: list[str], expected: str) -> 
     assert " ".join([decision.context.value, decision.confidence.value, *names]) == expected
 
 
+STEP = "struct Scheduler {{ void {}(at::Tensor x) {{ GUARD; emit(batches_.take(x)); }} }};\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [
+        pytest.param(
+            STEP.format("step"), [OP, PLAIN], "inference medium project-is-engine", id="ops without gradients"
+        ),
+        pytest.param(STEP.format("step").replace("Scheduler", "Grid"), [OP, PLAIN], "unknown low", id="another class"),
+        pytest.param(STEP.format("step"), [OP, FUNCTION], "unknown low", id="an op with gradients"),
+        pytest.param(
+            STEP.format("step"), [OP.replace("(ns", "_IMPL(ns, Autograd")], "unknown low", id="a kernel of them"
+        ),
+        pytest.param(STEP.format("step"), [OP, TRAINS], "unknown low", id="a project that trains"),
+        pytest.param(STEP.format("step"), [OP, BINDING], "unknown low", id="ops that Python may train with"),
+    ],
+)
+def test_an_engine_speaks_for_a_use(own: str, others: list[str], expected: str) -> None:
+    found = snippet(own, *others, surveyed=True)
+    decision = decide(found.use(), found.facts, found.project)
+    names = [evidence.signal for evidence in decision.evidence]
+    assert " ".join([decision.context.value, decision.confidence.value, *names]) == expected
+
+
 def test_a_module_that_is_given_its_parameters_is_not_run() -> None:
     reset = "void NetImpl::reset() { GUARD; weight.uniform_(-1, 1); }\n"
     found = snippet(reset + RUNS, OP, surveyed=True)

@@ -1,4 +1,4 @@
-"""Each kind of signal: a snippet in which it is found, and one that looks like it in which it is not."""
+"""Each kind of signal: where it is found, and what looks like it and is silent. Long because of their number."""
 
 from __future__ import annotations
 
@@ -118,6 +118,46 @@ CASES = [
     ("makes-variable", body("GUARD; return make_variable(x);"), body("GUARD; return make_tensor(x);")),
     ("only-makes-tensor", body("GUARD; return at::empty({2});"), body("GUARD; auto y = at::empty({2}); return x;")),
     (
+        "only-makes-tensor",
+        body("GUARD; return torch::utils::indexing_tensor_from_data(options, at::kLong, seq);"),
+        body("GUARD; auto y = at::zeros_like(x); y.add_(x); return y;"),
+    ),
+    (
+        "only-makes-tensor",
+        "struct Rows { explicit Rows(int n) { GUARD; starts = at::empty({n}); } at::Tensor starts; };",
+        "struct Rows { explicit Rows(int n) { GUARD; auto starts = at::empty({n}); } at::Tensor starts; };",
+    ),
+    (
+        "only-makes-tensor",
+        "#define MAKE(out) do { GUARD; out = at::empty({2}); } while (0)\n",
+        "#define MAKE(out) do { GUARD; out = at::relu(at::empty({2})); } while (0)\n",
+    ),
+    (
+        "records-trace",
+        body("if (tracer::isTracing()) note(x); GUARD; return at::relu(x);"),
+        body("if (tracer::isTracing()) note(x); GUARD; return module.forward({x});"),
+    ),
+    (
+        "fills-raw-memory",
+        body("GUARD; auto y = at::empty({2}); launch(x.data_ptr(), y.data_ptr()); return y;"),
+        body("GUARD; auto y = at::empty({2}); launch(x.data_ptr(), y.data_ptr()); return at::relu(y);"),
+    ),
+    (
+        "fills-raw-memory",
+        body("GUARD; at::Tensor y = torch::zeros({2}); fill(y.mutable_data_ptr<float>());", "void f(TensorList given)"),
+        body(
+            "GUARD; at::Tensor y = torch::zeros({2}); fill(y.mutable_data_ptr<float>());", "void f(const Image& given)"
+        ),
+    ),
+    *(
+        (
+            "in-process-group",
+            f"struct Ring : {base} {{ void reduce(at::Tensor& x) {{ GUARD; x.add_(1); }} }};",
+            "struct Ring : QueuedWork { void reduce(at::Tensor& x) { GUARD; x.add_(1); } };",
+        )
+        for base in ("public ProcessGroup", "c10d::Backend", "ProcessGroup::Work")
+    ),
+    (
         "in-variable-type",
         "namespace torch { namespace autograd { namespace VariableType { " + OP + "}}}",
         "namespace torch { namespace autograd { namespace VariableTypes { " + OP + "}}}",
@@ -129,6 +169,21 @@ CASES = [
     ),
     # inference
     ("runs-model", body("GUARD; return module.forward({x});"), body("module.forward({x}); GUARD; return at::relu(x);")),
+    (
+        "runs-model",
+        body('GUARD; return model.attr("act")(x);'),
+        body('GUARD; model.attr("load_weights")(x); return x;'),
+    ),
+    (
+        "runs-model",
+        body('GUARD; return policy_net.attr("decode_step")(x);'),
+        body('GUARD; policy_net.attr("eval")(); return x;'),
+    ),
+    (
+        "runs-model",
+        body("at::cuda::CUDAGraph graph; GUARD; graph.replay();"),
+        body("History history; GUARD; history.replay();"),
+    ),
     (
         "runs-model-outside",
         body("auto y = module.forward({x}); GUARD; return at::relu(y);"),
@@ -205,6 +260,12 @@ CASES = [
         "in-program",
         body("for (auto _ : state) { GUARD; work(); }", "static void run(benchmark::State& state)"),
         body("{ GUARD; work(); } optimizer.step();", "static void run(benchmark::State& state)"),
+    ),
+    (
+        "handles-requests",
+        "void add(std::shared_ptr<PredictionRequest> request);\nvoid pin(Entry& e) { GUARD; e.pin(); }\n"
+        "void reply(std::unique_ptr<InferenceResponse> r) { send(r); }\n",
+        "void pin(Entry& e) { GUARD; e.pin(); }\nvoid reply(std::unique_ptr<HttpResponse> r) { send(r); }\n",
     ),
     ("named-like-workload", body("GUARD; work();", "void predict()"), body("GUARD; work();", "void product()")),
     # remove
@@ -305,6 +366,7 @@ def test_what_running_showed_is_a_signal_for_that_guard(
 OF_TEMPLATES = {
     "chosen-beside-guard-below-autograd",
     "chosen-beside-kernel-guard",
+    "template-of-calls",
     "template-of-kernels",
     "template-of-in-place-or-view",
     "template-of-workloads",

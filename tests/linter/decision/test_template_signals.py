@@ -13,6 +13,7 @@ FRAGMENT = f"""'''
 {GUARD}
 ${{statements}}
 '''"""
+WRITTEN = "BODY = '''{{ret}} {}({{args}}) {{{{{{{{\n" + GUARD + "\n{};\n}}}}}}}}'''.format(**parts)"
 KERNEL_GUARD = "at::AutoDispatchBelowADInplaceOrView guard;"
 BELOW = "at::AutoDispatchBelowAutograd guard;"
 
@@ -29,6 +30,9 @@ BELOW = "at::AutoDispatchBelowAutograd guard;"
         pytest.param(f"SERVE_MODEL = {FRAGMENT}", "inference template-of-workloads", id="a workload's name"),
         pytest.param(f"BODY = {FRAGMENT}", "unknown", id="a name that says nothing"),
         pytest.param(f"def kernel():\n    return {FRAGMENT}", "unknown", id="no variable"),
+        pytest.param(WRITTEN.format("{name}", "{call}"), "kernel template-of-calls", id="any function, any call"),
+        pytest.param(WRITTEN.format("apply", "{call}"), "unknown", id="one function, any call"),
+        pytest.param(WRITTEN.format("{name}", "log({x})"), "unknown", id="any function, one call"),
         pytest.param(f"KERNEL = 1\nprint({FRAGMENT})", "unknown", id="another statement's name"),
         pytest.param(
             f"if is_view(f):\n    guard = '{GUARD}'\nelse:\n    guard = '{KERNEL_GUARD}'",

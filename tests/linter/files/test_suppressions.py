@@ -29,6 +29,9 @@ from guardfix.linter.frontends.python.python_comments import python_comments
         pytest.param("x;  // NOLINT(*-guard)", True, id="a pattern of names"),
         pytest.param("x;  // NOLINT(*)", True, id="a pattern for everything"),
         pytest.param("x;  // NOLINT(GF1)", True, id="a prefix"),
+        pytest.param("x;  // NOLINT(deprecated)", True, id="a group"),
+        pytest.param("x;  // noqa: guardfix-Deprecated", True, id="a group with the tool's name, in any case"),
+        pytest.param("x;  // NOLINT(redundant)", False, id="another group"),
         pytest.param("x;  // NOLINT(GF102)", False, id="another code"),
         pytest.param("x;  // NOLINT(bugprone-foo)", False, id="another tool's check"),
         pytest.param("x;  // NOLINT(google-runtime-int)", False, id="another tool's check whose name begins with g"),
@@ -63,7 +66,7 @@ from guardfix.linter.frontends.python.python_comments import python_comments
 def test_in_cpp(line: str, silent: bool) -> None:
     source = Source("a.cpp", line.encode())
     found = find_directives(source.text, source.row, cpp_comments).suppressions
-    assert SilencedRows(found).silence(range(1, 2), "GF101", "legacy-guard") is silent
+    assert SilencedRows(found).silence(range(1, 2), "GF101", "legacy-guard", "deprecated") is silent
 
 
 @pytest.mark.parametrize(

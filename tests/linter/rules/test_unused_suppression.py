@@ -179,3 +179,20 @@ def test_unknown_codes_are_noted_wherever_a_tree_is_searched(tmp_path: Path) -> 
     assert list(notes(check_text("int a;  // NOLINT(GF999)\n", "a.cpp"))) == [
         "note: a.cpp:1: no rule is called `GF999`, so it suppresses nothing"
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        pytest.param(f"  {OLD}  // NOLINT(deprecated)", [], id="it silences GF101"),
+        pytest.param(f"  {CPP}  // NOLINT(deprecated)", [], id="not all rules of the group are run"),
+    ],
+)
+def test_a_group_in_a_comment(line: str, codes: list[str]) -> None:
+    report = check_text(in_cpp(line), "a.cpp", options=Options(select=("GF002", "GF101")))
+    assert [finding.code for finding in report.findings] == codes
+
+
+def test_a_group_that_silences_nothing() -> None:
+    report = check_text(in_cpp(f"  {CPP}  // NOLINT(deprecated)"), "a.cpp", options=Options(select=("ALL",)))
+    assert "GF002" in [finding.code for finding in report.findings]

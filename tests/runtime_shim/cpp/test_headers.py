@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pybind11
@@ -12,6 +13,12 @@ import pytest
 
 from guardfix.runtime_shim.cpp import cpp_compilation, toolchain
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
+from guardfix.runtime_shim.cpp.own_headers import (
+    INCLUDE,
+    forwarding_headers,
+    own_include_folders,
+    write_forwarding_headers,
+)
 
 from .running import guardfix_run
 
@@ -59,11 +66,8 @@ int main() {
 }
 """
 
-HEADERS = sorted(
-    str(path.relative_to(toolchain.INCLUDE))
-    for path in toolchain.INCLUDE.rglob("*.h")
-    if not path.stem.endswith("_inl")
-)
+HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.h") if not path.stem.endswith("_inl"))
+FORWARDING = forwarding_headers()
 # Parts of at::Tensor, in files of their own for the reader; at::Tensor's header includes them where it is complete.
 PARTS = {
     "ATen/core/TensorIndex.h",
@@ -85,34 +89,39 @@ def has_googletest() -> bool:
 
 def code_of(header: str) -> list[str]:
     """The lines of a header that say something."""
-    lines = (toolchain.INCLUDE / header).read_text(encoding="utf-8").splitlines()
+    lines = (INCLUDE / header).read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith(("//", "#pragma once"))]
 
 
 def included_by(line: str) -> str | None:
-    return line[len("#include <") : -1] if line.startswith("#include <") else None
-
-
-def only_includes_others(header: str) -> bool:
-    """Whether a header is nothing but includes of others of ours, and stands alone if these do."""
-    return {included_by(line) for line in code_of(header)} <= set(HEADERS) - PARTS
+    """The header with code that a line brings first."""
+    name = line[len("#include <") : -1] if line.startswith("#include <") else None
+    while name in FORWARDING:
+        name = FORWARDING[name][0]
+    return name
 
 
 # What a header includes before anything else: compiling the header shows that this one stands alone.
-WITH_CODE = [header for header in HEADERS if header not in PARTS and not only_includes_others(header)]
-SHOWN_BY_OTHERS = {included_by(code[0]) for header in WITH_CODE if (code := code_of(header))}
+SHOWN_BY_OTHERS = {included_by(code_of(header)[0]) for header in HEADERS if header not in PARTS}
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 FIRST, *OTHERS = COMPILERS or ["g++"]
 NOT_HERE = set() if has_googletest() else FOR_TESTS
-COMPILED_ALONE = [header for header in WITH_CODE if header not in SHOWN_BY_OTHERS | NOT_HERE]
-ALL_HEADERS = "".join(f"#include <{header}>\n" for header in HEADERS if header not in PARTS | NOT_HERE)
+COMPILED_ALONE = [header for header in HEADERS if header not in PARTS | SHOWN_BY_OTHERS | NOT_HERE]
+ALL_HEADERS = "".join(
+    f"#include <{header}>\n" for header in sorted([*HEADERS, *FORWARDING]) if header not in PARTS | NOT_HERE
+)
+
+
+def include_ours() -> list[str]:
+    write_forwarding_headers()
+    return [f"-I{folder}" for folder in own_include_folders()]
 
 
 def syntax_check(text: str, compiler: str, standard: str) -> str:
     """What the compiler has to say of `text`, our headers counting as the program's own."""
     command = [
         compiler, f"-std={standard}", "-Wall", "-Wextra", "-fsyntax-only", "-x", "c++", "-DTORCH_API_INCLUDE_EXTENSION_H",
-        f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"), "-isystem", pybind11.get_include(), "-",
+        *include_ours(), "-isystem", sysconfig.get_path("include"), "-isystem", pybind11.get_include(), "-",
     ]  # fmt: skip
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False).stderr
 
@@ -143,13 +152,42 @@ def test_header_stands_alone(header: str) -> None:
 
 def test_every_header_may_be_included_twice() -> None:
     def guarded(header: str) -> bool:
-        return "\n#pragma once\n" in "\n" + (toolchain.INCLUDE / header).read_text(encoding="utf-8")
+        return "\n#pragma once\n" in "\n" + (INCLUDE / header).read_text(encoding="utf-8")
 
     assert [header for header in HEADERS if not guarded(header)] == []
 
 
+def test_a_header_is_a_file_with_code_or_a_row_of_the_table() -> None:
+    assert [header for header in HEADERS if all(line.startswith("#include") for line in code_of(header))] == []
+    assert list(FORWARDING) == sorted(FORWARDING)
+    ours = {*HEADERS, *FORWARDING}
+    assert len(ours) == len(HEADERS) + len(FORWARDING)
+    of_the_system = {name for included in FORWARDING.values() for name in included} - ours
+    assert [name for name in of_the_system if "/" in name and not name.startswith("pybind11/")] == []
+
+
+def test_forwarding_headers_are_written_by_one_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path))
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(write_forwarding_headers) for _ in range(8)]:
+            done.result()
+    _, folder = own_include_folders()
+    assert folder.is_relative_to(tmp_path)
+    assert {str(path.relative_to(folder)) for path in folder.rglob("*.h")} == set(FORWARDING)
+    assert (
+        folder / "ATen/Utils.h"
+    ).read_text() == "#pragma once\n#include <ATen/Functions.h>\n#include <ATen/ATen.h>\n"
+    assert [path.name for path in (tmp_path / "programs").iterdir() if path.name != "unfinished"] == ["headers"]
+    assert list((tmp_path / "programs" / "unfinished").iterdir()) == []
+
+
+def test_a_relative_cache_gives_absolute_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GUARDFIX_CACHE_DIR", "cache")
+    assert all(folder.is_absolute() for folder in own_include_folders())
+
+
 def test_a_header_of_one_op_brings_it() -> None:
-    ops = sorted(path.stem for path in (toolchain.INCLUDE / "ATen" / "ops").iterdir())
+    ops = sorted(Path(header).stem for header in FORWARDING if header.startswith("ATen/ops/"))
     text = "".join(f"#include <ATen/ops/{op}.h>\nnamespace of_{op} {{ using at::{op}; }}\n" for op in ops)
     assert len(ops) > 100
     assert syntax_check(text, FIRST, "c++17") == ""
@@ -176,7 +214,7 @@ def test_programs_are_free_of_warnings(tmp_path: Path, compiler: str, standard: 
     found = toolchain.find_toolchain(compiler)
     command = [
         str(found.compiler), f"-std={standard}", "-Wall", "-Wextra", "-DTORCH_API_INCLUDE_EXTENSION_H",
-        f"-I{toolchain.INCLUDE}", "-isystem", sysconfig.get_path("include"), "-isystem", pybind11.get_include(),
+        *include_ours(), "-isystem", sysconfig.get_path("include"), "-isystem", pybind11.get_include(),
     ]  # fmt: skip
     if compiler == "g++":  # forgets, in precompiled headers, where one of them has switched this off
         command.append("-Wno-init-list-lifetime")
@@ -196,9 +234,10 @@ def test_headers_are_in_the_wheel() -> None:
 
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]["guardfix.runtime_shim"]
-    root = toolchain.INCLUDE.parents[1]
+    root = INCLUDE.parents[1]
     listed = {path for pattern in patterns for path in root.glob(pattern)}
-    assert {path for path in toolchain.INCLUDE.rglob("*") if path.is_file()} <= listed
+    needed = {INCLUDE.with_name("forwarding_headers.txt"), *(path for path in INCLUDE.rglob("*") if path.is_file())}
+    assert needed <= listed
 
 
 @pytest.mark.parametrize(

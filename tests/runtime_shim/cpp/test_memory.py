@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from guardfix.runtime_shim.cpp import cache_folder
-from guardfix.runtime_shim.cpp.build_folder import workplace
-from guardfix.runtime_shim.cpp.compiler_processes import compiler_pool, run_in_group
+from guardfix.runtime_shim.cpp.compiler_processes import compiler_pool, run_in_group, workplace
 
 from .running import FIXTURES
 

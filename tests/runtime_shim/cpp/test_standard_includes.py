@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.cpp import toolchain
+from guardfix.runtime_shim.cpp.own_headers import INCLUDE, forwarding_headers
 
 NAMES = {
     "algorithm": r"std::(?:sort|transform|find(?:_if)?|min|max|copy|fill|(?:all|any|none)_of|reverse|equal|clamp)\(",
@@ -84,7 +84,8 @@ def lacking(files: dict[str, str]) -> dict[str, list[str]]:
 
 
 def test_the_shim_s_headers_name_what_they_use() -> None:
-    assert lacking(headers(toolchain.INCLUDE)) == {}
+    forwarding = {name: "".join(f"#include <{one}>\n" for one in names) for name, names in forwarding_headers().items()}
+    assert lacking({**headers(INCLUDE), **forwarding}) == {}
 
 
 @pytest.mark.parametrize(

@@ -148,9 +148,6 @@ GUARDFIX_FUNCTION(FRESH, tensordot,
 GUARDFIX_FUNCTION(FRESH, cartesian_prod, (TensorList tensors), (tensors))
 GUARDFIX_FUNCTION(FRESH, combinations, (const Tensor& self, int64_t r = 2, bool with_replacement = false),
                   (self, r, with_replacement))
-GUARDFIX_FUNCTION(FRESH, vander,
-                  (const Tensor& x, std::optional<int64_t> N = std::nullopt, bool increasing = false),
-                  (x, N, increasing))
 GUARDFIX_FUNCTION(FRESH, complex, (const Tensor& real, const Tensor& imag), (real, imag))
 GUARDFIX_FUNCTION(FRESH, polar, (const Tensor& abs, const Tensor& angle), (abs, angle))
 GUARDFIX_FUNCTION(FRESH, polygamma, (int64_t n, const Tensor& self), (n, self))
@@ -191,7 +188,6 @@ GUARDFIX_FUNCTION(FRESH, normal,
                   (mean, std, kw("generator", generator)))
 GUARDFIX_FUNCTION(MANY, broadcast_tensors, (TensorList tensors), (tensors))
 #include <ATen/layer_functions.def>
-#include <ATen/copied_views.def>
 #define GUARDFIX_LINALG(kind, name, parameters, arguments) GUARDFIX_FUNCTION(kind, linalg_##name, parameters, arguments)
 #include <ATen/linalg_functions.def>
 // Fourier transforms along one dimension, and along several.

@@ -140,7 +140,7 @@ def run_abstractly(text: str) -> Abstract:
         doubts,
         set(map(row_of, machine.ran)),
         choosing,
-        machine.exhausted > 0,
+        bool(machine.exhausted),
         machine.dropped,
         machine.foretold,
     )

@@ -43,10 +43,10 @@ def test_classes_that_are_defined() -> None:
     ("code", "topics"),
     [
         ("TORCH_LIBRARY_IMPL(ns, CPU, m) {}", {Topic.OP}),
-        ("struct F : torch::autograd::Function<F> {};", {Topic.OP}),
-        ("struct F : public Function<F> {};", {Topic.OP}),
+        ("struct F : torch::autograd::Function<F> {};", {Topic.OP, Topic.AUTOGRAD}),
+        ("struct F : public Function<F> {};", {Topic.OP, Topic.AUTOGRAD}),
         ("std::function<void()> f;", set()),
-        ("void f(AutogradContext* ctx);", {Topic.OP}),
+        ("void f(AutogradContext* ctx);", {Topic.OP, Topic.AUTOGRAD}),
         ("PYBIND11_MODULE(a, m) {}", {Topic.BINDING}),
         ("loss.backward();", {Topic.GRADIENT}),
         ("x.requires_grad_(true);", {Topic.GRADIENT}),

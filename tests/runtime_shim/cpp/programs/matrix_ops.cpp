@@ -89,14 +89,10 @@ int main() {
   SHOW(diagflat, vector);
   SHOW(argwhere, matrix > 0);
   SHOW(combinations, other);
-  SHOW(vander, other);
   SHOW(block_diag, std::vector<at::Tensor>{matrix, vector});
   SHOW(column_stack, std::vector<at::Tensor>{vector, other});
   SHOW(dstack, std::vector<at::Tensor>{vector, other});
   SHOW(index_copy, matrix, 0, torch::tensor({1}), other.unsqueeze(0));
-  SHOW(select_scatter, matrix, other, 0, 1);
-  SHOW(slice_scatter, matrix, other.unsqueeze(0), 0, 1);
-  SHOW(diagonal_scatter, square, other);
 
   SHOW(range, 1, 4, 1);
   SHOW(tril_indices, 3, 3);
@@ -105,13 +101,6 @@ int main() {
   SHOW(hamming_window, 8, false);
   SHOW(blackman_window, 6, true);
   SHOW(bartlett_window, 5);
-
-  SHOW(view_copy, matrix, {3, 2});
-  SHOW(transpose_copy, matrix, 0, 1);
-  SHOW(select_copy, matrix, 0, 1);
-  SHOW(unsqueeze_copy, matrix, 0);
-  SHOW(split_copy, matrix, 1);
-  SHOW(unbind_copy, matrix, 1);
 
   const auto gradient = torch::autograd::grad({at::logdet(square) + at::linalg_solve(square, vector).sum()}, {square});
   show("gradient", gradient);

@@ -3,6 +3,7 @@
 
 #include <c10/macros/Macros.h>
 #include <c10/util/StringUtil.h>
+#include <guardfix/error_frames.h>
 
 #include <atomic>
 #include <cstdint>
@@ -25,6 +26,7 @@ class Error : public std::exception {
       : message_(std::move(message)),
         place_(str("\nException raised from ", place.function, " at ", place.file, ":", place.line,
                    " (most recent call first):\n")) {
+    guardfix::last_error_frames.take();
     tell();
   }
 

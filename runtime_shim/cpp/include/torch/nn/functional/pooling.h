@@ -43,21 +43,4 @@ TORCH_AVERAGE(2)
 TORCH_AVERAGE(3)
 #undef TORCH_AVERAGE
 
-#define TORCH_FRACTIONAL(D)                                                                                           \
-  inline std::tuple<Tensor, Tensor> fractional_max_pool##D##d_with_indices(                                           \
-      const Tensor& input, const FractionalMaxPool##D##dFuncOptions& options) {                                       \
-    static const detail::Function call{"fractional_max_pool" #D "d_with_indices"};                                    \
-    guardfix::Arg size = std::nullopt, ratio = std::nullopt;                                                          \
-    if (options.output_size().has_value()) size = IntArrayRef(*options.output_size());                                \
-    if (options.output_ratio().has_value()) ratio = ArrayRef<double>(*options.output_ratio());                        \
-    return call.pair({input, detail::ints(options.kernel_size()), size, ratio, true,                                  \
-                      detail::optional(options._random_samples())});                                                  \
-  }                                                                                                                   \
-  inline Tensor fractional_max_pool##D##d(const Tensor& input, const FractionalMaxPool##D##dFuncOptions& options) {   \
-    return std::get<0>(fractional_max_pool##D##d_with_indices(input, options));                                       \
-  }
-TORCH_FRACTIONAL(2)
-TORCH_FRACTIONAL(3)
-#undef TORCH_FRACTIONAL
-
 }  // namespace torch::nn::functional

@@ -76,27 +76,4 @@ TORCH_POOLING(2);
 TORCH_POOLING(3);
 #undef TORCH_POOLING
 
-#define TORCH_FRACTIONAL(D)                                                                                      \
-  class FractionalMaxPool##D##dImpl                                                                              \
-      : public OptionsModule<FractionalMaxPool##D##dImpl, FractionalMaxPool##D##dOptions> {                      \
-   public:                                                                                                       \
-    template <typename... Args, typename = std::enable_if_t<(sizeof...(Args) > 0) &&                             \
-                                                            std::is_constructible_v<FractionalMaxPool##D##dOptions, Args&&...>>> \
-    explicit FractionalMaxPool##D##dImpl(Args&&... args) : OptionsModule(std::forward<Args>(args)...) {          \
-      TORCH_CHECK(options.output_size().has_value() || options.output_ratio().has_value(),                       \
-                  "FractionalMaxPool" #D "d requires specifying either an output size, or a pooling ratio");     \
-      TORCH_CHECK(!options.output_size().has_value() || !options.output_ratio().has_value(),                     \
-                  "only one of output_size and output_ratio may be specified");                                  \
-    }                                                                                                            \
-    void pretty_print(std::ostream& stream) const override { stream << "torch::nn::FractionalMaxPool" #D "d()"; } \
-    Tensor forward(const Tensor& input) { return functional::fractional_max_pool##D##d(input, options); }        \
-    std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {                                       \
-      return functional::fractional_max_pool##D##d_with_indices(input, options);                                 \
-    }                                                                                                            \
-  };                                                                                                             \
-  TORCH_MODULE(FractionalMaxPool##D##d)
-TORCH_FRACTIONAL(2);
-TORCH_FRACTIONAL(3);
-#undef TORCH_FRACTIONAL
-
 }  // namespace torch::nn

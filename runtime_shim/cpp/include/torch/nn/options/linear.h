@@ -35,16 +35,6 @@ struct UnflattenOptions {
   TORCH_ARG(std::vector<int64_t>, sizes);
   TORCH_ARG(namedshape_t, namedshape);
 };
-struct AdaptiveLogSoftmaxWithLossOptions {
-  AdaptiveLogSoftmaxWithLossOptions(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs)
-      : in_features_(in_features), n_classes_(n_classes), cutoffs_(std::move(cutoffs)) {}
-  TORCH_ARG(int64_t, in_features);
-  TORCH_ARG(int64_t, n_classes);
-  TORCH_ARG(std::vector<int64_t>, cutoffs);
-  TORCH_ARG(double, div_value) = 4.;
-  TORCH_ARG(bool, head_bias) = false;
-};
-
 struct DropoutOptions {
   DropoutOptions(double p = 0.5) : p_(p) {}
   TORCH_ARG(double, p);

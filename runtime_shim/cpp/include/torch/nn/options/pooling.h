@@ -68,18 +68,6 @@ using AdaptiveAvgPool1dOptions = AdaptiveMaxPool1dOptions;
 using AdaptiveAvgPool2dOptions = AdaptiveMaxPool2dOptions;
 using AdaptiveAvgPool3dOptions = AdaptiveMaxPool3dOptions;
 
-template <size_t D>
-struct FractionalMaxPoolOptions {
-  FractionalMaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size) {}
-  using DoubleArray = ExpandingArray<D, double>;
-  TORCH_ARG(ExpandingArray<D>, kernel_size);
-  TORCH_ARG(std::optional<ExpandingArray<D>>, output_size) = std::nullopt;
-  TORCH_ARG(std::optional<DoubleArray>, output_ratio) = std::nullopt;
-  TORCH_ARG(Tensor, _random_samples) = {};
-};
-using FractionalMaxPool2dOptions = FractionalMaxPoolOptions<2>;
-using FractionalMaxPool3dOptions = FractionalMaxPoolOptions<3>;
-
 namespace functional {
 
 TORCH_FUNC_OPTIONS_OF_EACH_RANK(MaxPool);
@@ -98,8 +86,6 @@ using AdaptiveMaxPool3dFuncOptions = AdaptiveMaxPool3dOptions;
 using AdaptiveAvgPool1dFuncOptions = AdaptiveAvgPool1dOptions;
 using AdaptiveAvgPool2dFuncOptions = AdaptiveAvgPool2dOptions;
 using AdaptiveAvgPool3dFuncOptions = AdaptiveAvgPool3dOptions;
-using FractionalMaxPool2dFuncOptions = FractionalMaxPool2dOptions;
-using FractionalMaxPool3dFuncOptions = FractionalMaxPool3dOptions;
 
 }  // namespace functional
 

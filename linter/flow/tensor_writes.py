@@ -1,0 +1,160 @@
+"""What writing to a tensor does, giving it requires_grad, and giving it the data of another one."""
+
+from __future__ import annotations
+
+from . import unnoticed
+from .events import EventKind
+from .making import called, few_hazards
+from .paths import Interpreter, Place
+from .state import State
+from .values import (
+    CERTAIN,
+    NOT_REQUIRED,
+    REQUIRED,
+    Ref,
+    Tensor,
+    Value,
+)
+
+
+def write_tensor(
+    machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True
+) -> bool:
+    """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf."""
+    unnoticed.note_write(machine, ref, state, place, name)
+    tensor = state.tensor(ref)
+    if tensor is None:
+        return True
+    base = state.heap.get(tensor.base) if tensor.base is not None else tensor
+    # A view that was made where nothing was recorded is refused with other words.
+    seen = tensor.base is None or not tensor.unrecorded
+    leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and seen
+    if state.modes.records and leaf and CERTAIN in tensor.grad and tensor.inference is not True:
+        shown = called(ref, state)
+        machine.report(
+            EventKind.LEAF_WRITTEN,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` writes to it",
+            steps=(place.step(f"`{name}` writes to {f'`{shown}`' if shown else 'a leaf'}, which requires grad"),),
+            guard=None,
+            doubt="" if recorded else f"`{name}` may leave nothing to record",
+        )
+        return cured(ref, state) if recorded else True
+    of_graph = isinstance(base, Tensor) and CERTAIN in base.grad and tensor.base is not None
+    if state.modes.records and of_graph and tensor.unrecorded and tensor.inference is not True and tensor.shown:
+        shown = called(ref, state)
+        machine.report(
+            EventKind.VIEW_WRITTEN,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` changes it in place",
+            steps=(
+                *tensor.unrecorded,
+                place.step(f"`{name}` changes {f'`{shown}`' if shown else 'the view'} in place"),
+            ),
+            guard=tensor.off,
+            presumed=tensor.presumed,
+            doubt="" if recorded else f"`{name}` may leave nothing to record",
+        )
+        return cured(ref, state) if recorded else True
+    if tensor.inference is True and state.modes.inference is False and not state.modes.below_view:
+        if not tensor.shown or tensor.counted:
+            return True
+        tell_inference_written(machine, ref, tensor, state, place, name)
+        return cured(ref, state)
+    return True
+
+
+def tell_inference_written(
+    machine: Interpreter, ref: Ref, tensor: Tensor, state: State, place: Place, name: str, doubt: str = ""
+) -> None:
+    """An inference tensor is written outside the mode."""
+    shown = called(ref, state)
+    subject = f"`{shown}`" if shown else "it"
+    machine.report(
+        EventKind.INFERENCE_WRITTEN,
+        state,
+        place,
+        variable=shown,
+        what=f"`{name}` changes it in place",
+        steps=(*tensor.made, place.step(f"`{name}` changes {subject} in place, outside the mode")),
+        guard=tensor.guard,
+        cached=tensor.cached,
+        presumed=tensor.presumed,
+        doubt=doubt,
+    )
+
+
+def cured(ref: Ref, state: State) -> bool:
+    """Go on behind what was told as if it hadn't happened, to tell the next; where a failure is expected, end there."""
+    if isinstance(state.heap.get(ref.number), Tensor):
+        state.change(ref, inference=None, grad=frozenset((ref.number,)), hazards=(), unrecorded=(), leaf=None)
+    return not state.shielded
+
+
+def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, place: Place) -> bool:
+    """`t[i] = value`; False where that raises."""
+    if not write_tensor(machine, ref, state, place, "[] ="):
+        return False
+    tensor = state.tensor(ref)
+    if tensor is not None and state.modes.records is not False:
+        given = state.tensor(value)
+        hazards = few_hazards((*tensor.hazards, *(given.hazards if given is not None else ())))
+        others = state.grad_of(value)
+        leaf = tensor.leaf if others <= tensor.grad else False if CERTAIN in others and state.modes.records else None
+        state.change(ref, grad=tensor.grad | others, hazards=hazards, leaf=leaf)
+    return True
+
+
+def require_grad(machine: Interpreter, ref: Value, flag: Value, state: State, place: Place, name: str) -> bool:
+    """`requires_grad_(flag)`; False where that raises."""
+    truth = machine.truth(state, flag)
+    tensor = state.tensor(ref)
+    if truth:
+        unnoticed.note_leaf(machine, ref, state, place, name)
+    if tensor is None or not isinstance(ref, Ref):
+        return True
+    if truth and tensor.inference is True and state.modes.inference is False and tensor.shown:
+        shown = called(ref, state)
+        subject = f"`{shown}`" if shown else "it"
+        machine.report(
+            EventKind.INFERENCE_REQUIRES_GRAD,
+            state,
+            place,
+            variable=shown,
+            what=f"`{name}` makes it require grad",
+            steps=(*tensor.made, place.step(f"`{name}` makes {subject} require grad, outside the mode")),
+            guard=tensor.guard,
+            presumed=tensor.presumed,
+        )
+        return cured(ref, state)
+    grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
+    state.change(ref, grad=grad, leaf=tensor.leaf if tensor.grad else True, unrecorded=())
+    return True
+
+
+def set_data(machine: Interpreter, ref: Ref, value: Value, state: State, place: Place) -> bool:
+    """`t.data = value`, `t.set_data(value)`: the tensor takes the kind of the value and keeps its own counter."""
+    tensor, given = state.tensor(ref), state.tensor(value)
+    if tensor is None or given is None:
+        return True
+    if given.inference is True and given.shown and tensor.inference is not True and tensor.grad:
+        shown = called(ref, state)
+        machine.report(
+            EventKind.INFERENCE_DATA,
+            state,
+            place,
+            variable=shown,
+            what="it takes the data of an inference tensor, and isn't trained any more",
+            steps=(*given.made, place.step(f"{f'`{shown}`' if shown else 'a parameter'} takes its data")),
+            guard=given.guard,
+            presumed=given.presumed,
+        )
+    # It keeps its own counter, or has none: an inference tensor stays one that can't be written.
+    kind = None if tensor.inference and given.inference is False else given.inference
+    counted = tensor.counted or (tensor.inference is False and given.inference is True)
+    state.change(ref, inference=kind, made=given.made, guard=given.guard, presumed=given.presumed, counted=counted)
+    return True

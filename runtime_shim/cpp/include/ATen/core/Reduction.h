@@ -1,4 +1,0 @@
-// at::Reduction comes with the functions.
-#pragma once
-
-#include <ATen/Functions.h>

@@ -1,4 +1,0 @@
-// The class at::Tensor.
-#pragma once
-
-#include <ATen/core/Tensor.h>

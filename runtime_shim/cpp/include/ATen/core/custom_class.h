@@ -1,3 +1,0 @@
-#pragma once
-
-#include <torch/custom_class.h>

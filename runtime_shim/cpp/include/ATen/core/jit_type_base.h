@@ -1,3 +1,0 @@
-#pragma once
-
-#include <ATen/core/jit_type.h>

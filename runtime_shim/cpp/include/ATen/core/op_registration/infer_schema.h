@@ -1,3 +1,0 @@
-#pragma once
-
-#include <ATen/core/op_registration/op_registration.h>

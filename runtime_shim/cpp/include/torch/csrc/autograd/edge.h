@@ -1,4 +1,0 @@
-// Comes with the nodes.
-#pragma once
-
-#include <torch/csrc/autograd/function.h>

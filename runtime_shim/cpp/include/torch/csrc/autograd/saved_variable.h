@@ -1,3 +1,0 @@
-#pragma once
-
-#include <torch/csrc/autograd/function.h>

@@ -1,4 +1,0 @@
-// Comes with the other datasets.
-#pragma once
-
-#include <torch/data/datasets.h>

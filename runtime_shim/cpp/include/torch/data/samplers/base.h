@@ -1,4 +1,0 @@
-// Comes with the other samplers.
-#pragma once
-
-#include <torch/data/samplers.h>

@@ -1,4 +1,0 @@
-// Comes with the other transforms.
-#pragma once
-
-#include <torch/data/transforms.h>

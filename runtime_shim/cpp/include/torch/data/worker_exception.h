@@ -1,4 +1,0 @@
-// Comes with the loaders.
-#pragma once
-
-#include <torch/data/dataloader.h>

@@ -1,4 +1,0 @@
-// Comes with the other functions.
-#pragma once
-
-#include <torch/nn/functional.h>

@@ -1,4 +1,0 @@
-// torch::nn::ParameterList and ParameterDict stand with ModuleDict.
-#pragma once
-
-#include <torch/nn/modules/container/moduledict.h>

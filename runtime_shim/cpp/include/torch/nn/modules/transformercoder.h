@@ -1,4 +1,0 @@
-// Comes with the transformer.
-#pragma once
-
-#include <torch/nn/modules/transformer.h>

@@ -1,4 +1,0 @@
-// torch::nn::Upsample stands with padding.
-#pragma once
-
-#include <torch/nn/modules/padding.h>

@@ -1,4 +1,0 @@
-// Comes with the optimizers.
-#pragma once
-
-#include <torch/optim/optimizer.h>

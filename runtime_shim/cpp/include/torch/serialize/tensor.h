@@ -1,4 +1,0 @@
-// Comes with both archives.
-#pragma once
-
-#include <torch/serialize/archive.h>
