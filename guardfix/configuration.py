@@ -314,9 +314,17 @@ def checked(table: Mapping[str, Any], where: str) -> Mapping[str, Any]:
             raise BadConfiguration(f"{where}: unknown setting `{key}`{_suggestion(key)}")
         if not BY_KEY[key].kind.accepts(value):
             raise BadConfiguration(f"{where}: `{key}` must be {BY_KEY[key].kind.expected}")
+        if _holds_nul(value):
+            raise BadConfiguration(f"{where}: `{key}` holds the character NUL, which no name has")
     if table.get("select") == []:
         raise BadConfiguration(f"{where}: `select` is empty; leave it out to run the default rules")
     return table
+
+
+def _holds_nul(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_holds_nul, (*value, *value.values())))
+    return "\0" in value if isinstance(value, str) else isinstance(value, list) and any(map(_holds_nul, value))
 
 
 _OPTIONS_ALONE = frozenset(

@@ -103,11 +103,6 @@ def add_hooks(folder: Path, canary: Canary) -> None:
         (hooks / name).chmod(0o755)
 
 
-def every_setting(canary: Canary) -> dict[str, str]:
-    """Every key, naming the canary."""
-    return {key: canary.named(key) for key in every_key()}
-
-
 def missing_commit(folder: Path, canary: Canary, settings: Mapping[str, str]) -> None:
     """Make a repository a partial clone that lacks its commit."""
     write_settings(

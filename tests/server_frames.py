@@ -102,7 +102,7 @@ def drawn_message(rng: random.Random) -> Message:
     return message
 
 
-def unanswered(seed: int, count: int = 60) -> tuple[list[Any], str]:
+def unanswered(seed: int, count: int) -> tuple[list[Any], str]:
     """Requests of a drawn session that were not answered exactly once, and what went wrong besides."""
     rng = random.Random(seed)
     drawn = [drawn_message(rng) for _ in range(count)]

@@ -18,6 +18,7 @@ from test_house import sources
 
 sys.path.insert(0, str(ROOT / "bench"))
 
+from attacks import with_table
 from links import external_links, malformed
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")])
@@ -32,6 +33,12 @@ GENERATED = {"docs/errors.md": ["explain", "ERRORS"], "docs/rules.md": ["explain
 @pytest.mark.parametrize(("path", "command"), GENERATED.items(), ids=list(GENERATED))
 def test_generated_pages_are_current(path: str, command: list[str]) -> None:
     assert CliRunner().invoke(cli, command).stdout == (ROOT / path).read_text(encoding="utf-8"), "run `make generate`"
+
+
+def test_the_table_of_attacks_is_that_of_their_last_run() -> None:
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert with_table(page) == page, "run `make generate`"
+    assert "<!-- attacks: generated -->" in page
 
 
 def anchors(page: Path) -> set[str]:

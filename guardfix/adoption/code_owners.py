@@ -10,6 +10,7 @@ import os
 import re
 from dataclasses import dataclass
 
+from guardfix.linter.files.ignore_patterns import IgnorePattern, NoPattern
 from guardfix.linter.files.sources import Unreadable, read_regular
 
 PLACES = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
@@ -22,7 +23,7 @@ NO_OWNER = "(no owner)"
 class CodeOwners:
     """The lines of a CODEOWNERS file."""
 
-    rules: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = ()
+    rules: tuple[tuple[_OwnedPaths, tuple[str, ...]], ...] = ()
 
     @classmethod
     def read(cls, top: str) -> CodeOwners:
@@ -42,24 +43,34 @@ class CodeOwners:
             words = re.findall(r"(?:\\.|[^\s\\])+", re.sub(r"(?:^|(?<=\s))#.*", "", line))
             # GitLab's sections: `[name]`, `^[name][2] @owner`.
             if words and not words[0].startswith(("[", "^[")):
-                rules.append((_expression(words[0].replace("\\ ", " ")), tuple(words[1:])))
+                paths = _paths_of(words[0].replace("\\ ", " "))
+                if paths is not None:
+                    rules.append((paths, tuple(words[1:])))
         return cls(tuple(rules))
 
     def of(self, path: str) -> tuple[str, ...]:
         """The owners of a file, by its path from the top of the repository with slashes; none when it has none."""
-        return next((owners for pattern, owners in reversed(self.rules) if pattern.search(path)), ())
+        return next((owners for pattern, owners in reversed(self.rules) if pattern.has(path)), ())
 
 
-def _expression(pattern: str) -> re.Pattern[str]:
-    anchored = "/" in pattern.rstrip("/")
-    below = pattern.endswith("/")
-    told = pattern.strip("/")
-    parts = re.findall(r"/\*\*/|\*\*/|/\*\*|\*|\?|[^*?/]+|/", told)
-    translated = "".join(_part(part) for part in parts)
-    # A name means a file, and a folder with all that is below; `dir/*` only what is in it.
-    end = "/" if below else "$" if told.endswith("*") and not told.endswith("**") and "/" in told else "(?:/|$)"
-    return re.compile(("^" if anchored else "(?:^|/)") + translated + end)
+class _OwnedPaths:
+    """The paths that a pattern means. Raises `NoPattern` where it can mean none."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = IgnorePattern(re.sub(r"[\\\[]|^!", lambda found: f"\\{found.group()}", pattern))
+        told = pattern.strip("/")
+        self._alone = told.endswith("*") and not told.endswith("**") and "/" in told and not pattern.endswith("/")
+        """A name means a file, and a folder with all that is below; `dir/*` only what is in it."""
+
+    def has(self, path: str) -> bool:
+        if self._pattern.matches(path, False):
+            return True
+        ends = [] if self._alone else [place for place, sign in enumerate(path) if sign == "/"]
+        return any(self._pattern.matches(path[:end], True) for end in ends)
 
 
-def _part(part: str) -> str:
-    return {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}.get(part, re.escape(part))
+def _paths_of(pattern: str) -> _OwnedPaths | None:
+    try:
+        return _OwnedPaths(pattern)
+    except NoPattern:
+        return None

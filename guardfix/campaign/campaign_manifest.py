@@ -109,13 +109,16 @@ def _rows_of_toml(text: str, path: str) -> list[_Row]:
     ]
 
 
+_MOST_SHARDS = 10_000
+
+
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
+    return isinstance(value, str) and bool(value) and "\0" not in value
 
 
 def _is_shards(value: Any) -> bool:
     if isinstance(value, int):
-        return not isinstance(value, bool) and value >= 1
+        return not isinstance(value, bool) and 1 <= value <= _MOST_SHARDS
     return isinstance(value, list) and bool(value) and all(_is_paths(part) for part in value)
 
 
@@ -130,7 +133,7 @@ _KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "configuration": (_is_text, "a file"),
     "test": (_is_text, "a command"),
     "test-build": (_is_text, "a command"),
-    "shards": (_is_shards, "a number, or lists of paths"),
+    "shards": (_is_shards, f"a number up to {_MOST_SHARDS:,}, or lists of paths"),
 }
 
 

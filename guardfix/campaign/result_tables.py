@@ -6,9 +6,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,20 +114,55 @@ def connect(store: ResultStore) -> DuckDBPyConnection:
     return connection
 
 
-def query(store: ResultStore, text: str, *, unrestricted: bool = False) -> tuple[list[str], list[tuple[Any, ...]]]:
+_Rows = tuple[list[str], list[tuple[Any, ...]]]
+
+
+def query(store: ResultStore, text: str, *, unrestricted: bool = False) -> _Rows:
     """(the columns' names, the rows) of a query, which reads the campaign's tables and nothing else.
 
     `unrestricted` lets it read and write files, too. An interrupt ends it. Raises `BadStore`, `NoDuckDB`, `BadQuery`.
     """
-    import_error = _duckdb().Error
+    answer: Future[_Rows] = Future()
+    opened: list[DuckDBPyConnection] = []
+
+    def work() -> None:
+        try:
+            answer.set_result(_answer(store, text, opened, unrestricted))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # In a thread, where no signal is handled: it would wait for the query's end, or abort DuckDB's import.
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(_LOOK)
+    except BaseException:
+        deadline = time.monotonic() + _PATIENCE
+        while worker.is_alive() and time.monotonic() < deadline:
+            for connection in opened:
+                connection.interrupt()
+            worker.join(_LOOK)
+        if worker.is_alive():  # it would be torn down in the middle of DuckDB, which aborts
+            echo("guardfix: the query didn't end, and was killed", err=True)
+            os._exit(128 + signal.SIGTERM)
+        raise
+    return answer.result()
+
+
+def _answer(store: ResultStore, text: str, opened: list[DuckDBPyConnection], unrestricted: bool) -> _Rows:
+    kind = _duckdb().Error
     with connect(store) as connection:
+        opened.append(connection)
         if not unrestricted:
             _restrict(connection)
         try:
-            with _interruptible(connection) as run:
-                return run(text)
-        except import_error as error:
+            found = connection.execute(text)
+            return [column[0] for column in found.description or ()], found.fetchall()
+        except kind as error:
             raise BadQuery(str(error)) from None
+        finally:
+            opened.clear()
 
 
 def _restrict(connection: DuckDBPyConnection) -> None:
@@ -140,41 +174,6 @@ def _restrict(connection: DuckDBPyConnection) -> None:
     connection.execute("SET temp_directory = ''")  # what takes more memory than there is would go to the current folder
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-@contextmanager
-def _interruptible(
-    connection: DuckDBPyConnection,
-) -> Iterator[Callable[[str], tuple[list[str], list[tuple[Any, ...]]]]]:
-    """A way to run a query in a thread: in this one, a signal would wait for its end."""
-
-    def run(text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        answer: Future[tuple[list[str], list[tuple[Any, ...]]]] = Future()
-
-        def work() -> None:
-            try:
-                found = connection.execute(text)
-                answer.set_result(([column[0] for column in found.description or ()], found.fetchall()))
-            except BaseException as error:
-                answer.set_exception(error)
-
-        worker = threading.Thread(target=work, daemon=True)
-        worker.start()
-        try:
-            while worker.is_alive():
-                worker.join(_LOOK)
-        except BaseException:
-            deadline = time.monotonic() + _PATIENCE
-            while worker.is_alive() and time.monotonic() < deadline:
-                connection.interrupt()
-                worker.join(_LOOK)
-            if worker.is_alive():  # it would be torn down in the middle of DuckDB, which aborts
-                echo("guardfix: the query didn't end, and was killed", err=True)
-                os._exit(128 + signal.SIGTERM)
-            raise
-        return answer.result()
-
-    yield run
 
 
 _LOOK, _PATIENCE = 0.2, 5.0

@@ -401,6 +401,8 @@ class GuardfixServer(LanguageServer):
     def shut_down(self) -> None:
         """Begin no further check."""
         self.is_shut_down = True
+        for task in (*self._waiting.values(), *self._tasks):
+            task.cancel()
         self._reading.shutdown(wait=False, cancel_futures=True)
 
 

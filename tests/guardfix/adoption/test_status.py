@@ -118,6 +118,9 @@ def test_nothing_is_left(tree: Path) -> None:
         pytest.param("# * @no\n* @a # @b", "a.cpp", ("@a",), id="comments"),
         pytest.param("[Section]\n* a@example.org\n^[More][2] @x", "a.cpp", ("a@example.org",), id="sections of GitLab"),
         pytest.param("a.c @a", "a.cpp", (), id="no more than the pattern"),
+        pytest.param("[ab].c @a\n!a.c @b", "a.c", (), id="signs that mean something in .gitignore alone"),
+        pytest.param(f"{'*a' * 40}b @a", f"{'a' * 250}.c", (), id="stars that share a long name in many ways"),
+        pytest.param(f"{'**/a/' * 40}b @a", f"{'a/' * 250}c", (), id="folders that share a long path in many ways"),
     ],
 )
 def test_code_owners(text: str, path: str, owners: tuple[str, ...]) -> None:

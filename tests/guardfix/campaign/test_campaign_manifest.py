@@ -55,6 +55,15 @@ BAD = [
     pytest.param("m.toml", '[[repository]]\nname = "a"\n', "`source` is missing", id="no source"),
     pytest.param("m.toml", '[[repository]]\nsource = "a"\nshard = 2\n', "unknown key `shard`", id="an unknown key"),
     pytest.param("m.toml", '[[repository]]\nsource = "a"\nshards = 0\n', "`shards` must be", id="no shard"),
+    pytest.param(
+        "m.toml",
+        '[[repository]]\nsource = "a"\nshards = 99999999\n',
+        "`shards` must be",
+        id="more shards than any repository has",
+    ),
+    pytest.param(
+        "m.toml", '[[repository]]\nname = "a"\nsource = "a\\u0000"\n', "`source` must be", id="no name of a folder"
+    ),
     pytest.param("m.toml", '[[repository]]\nsource = "a"\nshards = true\n', "`shards` must be", id="a truth value"),
     pytest.param("m.toml", '[[repository]]\nsource = "a"\nconfiguration = "x.toml"\n', "x.toml", id="no such file"),
     pytest.param("m.toml", "[[repository]\n", "not valid TOML", id="no TOML"),

@@ -122,6 +122,9 @@ def test_a_signal_ends_the_run_and_all_its_processes(name: str, delay: float, ma
         pytest.param(b"colour = 1", "unknown setting `colour`; the settings are baseline, ", id="a setting unlike any"),
         pytest.param(b"x = " + b"[" * 5000, "not valid TOML: it nests too deep", id="deep TOML"),
         pytest.param(b". ".join([b"a"] * 100_000) + b" = 1", "not valid TOML: it nests too deep", id="a deep key"),
+        pytest.param(
+            b"extend = 'a'\nbaseline = \"a\\u0000\"", "`baseline` holds the character NUL", id="a name that no file has"
+        ),
         pytest.param(b"x = " + b"9" * 5000, "", id="a number of many digits"),
         pytest.param(b"a" * 5000 + b" = 1", f"unknown setting `{'a' * 23}", id="a long key"),
         pytest.param(b"select = ['" + b"a" * 5000 + b"']", "no rule is called `a", id="a long rule"),

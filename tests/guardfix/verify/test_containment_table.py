@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -81,7 +81,10 @@ def places(user: int | None) -> Iterator[list[object]]:
 
 
 @pytest.mark.parametrize("user", [pytest.param(None, id="as it is"), pytest.param(NOBODY, id="as a user of no rights")])
-def test_the_table_is_what_a_program_finds(user: int | None, places: list[object]) -> None:
+def test_the_table_is_what_a_program_finds(
+    user: int | None, places: list[object], record_property: Callable[[str, object], None]
+) -> None:
+    record_property("attacks", len(OPERATIONS))
     if user is not None and os.getuid() != 0:
         pytest.skip("only root can become another user")
     python = python_of(user)
