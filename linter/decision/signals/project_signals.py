@@ -74,7 +74,7 @@ def project_is_engine(scene: Scene) -> Iterator[Sighting]:
     survey = scene.project.survey
     if survey is None or not survey.complete or not survey.count(Topic.OP) or not _is_local(scene):
         return
-    if any(map(survey.count, (Topic.AUTOGRAD, Topic.GRADIENT, Topic.BINDING))):
+    if survey.files < _LEAST_SILENT_FILES or any(map(survey.count, (Topic.AUTOGRAD, Topic.GRADIENT, Topic.BINDING))):
         return
     function = scene.chain[-1]
     name = next(filter(_OF_ENGINES.search, function.qualified[-2:]), None)

@@ -76,15 +76,21 @@ STEP = "struct Scheduler {{ void {}(at::Tensor x) {{ GUARD; emit(batches_.take(x
     ("own", "others", "expected"),
     [
         pytest.param(
-            STEP.format("step"), [OP, PLAIN], "inference medium project-is-engine", id="ops without gradients"
+            STEP.format("step"), [OP, PLAIN, PLAIN], "inference medium project-is-engine", id="ops without gradients"
         ),
-        pytest.param(STEP.format("step").replace("Scheduler", "Grid"), [OP, PLAIN], "unknown low", id="another class"),
-        pytest.param(STEP.format("step"), [OP, FUNCTION], "unknown low", id="an op with gradients"),
+        pytest.param(STEP.format("step"), [OP, PLAIN], "unknown low", id="what three files lack"),
         pytest.param(
-            STEP.format("step"), [OP.replace("(ns", "_IMPL(ns, Autograd")], "unknown low", id="a kernel of them"
+            STEP.format("step").replace("Scheduler", "Grid"), [OP, PLAIN, PLAIN], "unknown low", id="another class"
         ),
-        pytest.param(STEP.format("step"), [OP, TRAINS], "unknown low", id="a project that trains"),
-        pytest.param(STEP.format("step"), [OP, BINDING], "unknown low", id="ops that Python may train with"),
+        pytest.param(STEP.format("step"), [OP, FUNCTION, PLAIN], "unknown low", id="an op with gradients"),
+        pytest.param(
+            STEP.format("step"),
+            [OP.replace("(ns", "_IMPL(ns, Autograd"), PLAIN, PLAIN],
+            "unknown low",
+            id="a kernel of them",
+        ),
+        pytest.param(STEP.format("step"), [OP, TRAINS, PLAIN], "unknown low", id="a project that trains"),
+        pytest.param(STEP.format("step"), [OP, BINDING, PLAIN], "unknown low", id="ops that Python may train with"),
     ],
 )
 def test_an_engine_speaks_for_a_use(own: str, others: list[str], expected: str) -> None:
