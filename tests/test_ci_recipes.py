@@ -230,7 +230,15 @@ def test_docker_runs_what_the_package_installs() -> None:
 def test_docker_s_context_has_what_the_build_reads() -> None:
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     folders = {folder.split("/")[0] for folder in SETUPTOOLS["package-dir"].values()}
-    assert kept == {"guardfix", *folders, "pyproject.toml", "MANIFEST.in", PROJECT["readme"], *PROJECT["license-files"]}
+    assert kept == {
+        "guardfix",
+        *folders,
+        "pyproject.toml",
+        "MANIFEST.in",
+        "setup.py",
+        PROJECT["readme"],
+        *PROJECT["license-files"],
+    }
 
 
 @pytest.mark.thorough
