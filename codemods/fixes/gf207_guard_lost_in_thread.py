@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from guardfix.linter.facts import Function
 from guardfix.linter.facts.index import index_of
 
@@ -27,6 +29,9 @@ def repeat_in_the_thread(site: Site) -> Fix | None:
     declaration = text[use.span.start : use.span.end].decode("utf-8", "replace")
     if not declaration.isascii():
         return None  # compilers differ in which other letters a name may have
+    body = text[function.body.start : function.body.end]
+    if use.variable and re.search(rb"\b%s\b" % re.escape(use.variable.encode()), body):
+        return None  # it would be declared twice, or hide what is meant there
     where = "the lambda" if function.is_lambda else f"`{function.name}`"
     return site.fix(f"repeat `{declaration}` at the top of {where}", [_at_the_top(function, declaration, text)])
 

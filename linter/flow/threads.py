@@ -11,6 +11,7 @@ from typing import TypeGuard
 
 from ..facts import Span
 from ..facts.expressions import CallExpression, Expression, last_name
+from ..facts.index import index_of
 from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
 from . import classes, closures, reach
@@ -288,7 +289,7 @@ def tell_lost(
 ) -> None:
     """Tell of a guard that is on here, where another thread runs something that autograd then records."""
     off = why_unrecorded(state) if state.modes.records is False else None
-    if off is None or off.is_engine or machine.recorded is not None:
+    if off is None or off.is_engine or machine.recorded is not None or _sets_guards(work.called):
         return
     recorded = _recorded(machine, state, run)
     if recorded is None:
@@ -314,6 +315,15 @@ def tell_lost(
         guard=off,
         at=at,
     )
+
+
+def _sets_guards(called: Value) -> bool:
+    """Whether a function sets guards itself: who wrote it knows where in the thread they are wanted."""
+    if isinstance(called, Partial):
+        return _sets_guards(called.callee)
+    if not isinstance(called, Closure):
+        return False
+    return any(index_of(called.program.facts).uses.within(called.body.span))
 
 
 def _recorded(machine: Interpreter, state: State, run: Callable[[State], object]) -> Recorded | None:

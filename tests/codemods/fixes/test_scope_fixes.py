@@ -49,6 +49,12 @@ ELSEWHERE = "  std::thread worker([&] {{{}}});\n  worker.join();\n"
             + ELSEWHERE.format("\n    torch::NoGradGuard g;\n    x = torch::mul(x, x);\n  "),
             id="a lambda over lines",
         ),
+        pytest.param(
+            "GF207",
+            "  torch::NoGradGuard g;\n" + ELSEWHERE.format(" auto g = torch::mul(x, x); x = g; "),
+            None,
+            id="a lambda that has the name",
+        ),
     ],
 )
 def test_what_an_unsafe_run_makes_of_it(rule: str, before: str, after: str | None, tmp_path: Path) -> None:
