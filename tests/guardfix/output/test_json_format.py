@@ -127,6 +127,7 @@ def report_of(fixture: Fixture, folder: Path) -> Report:
 
 
 @pytest.mark.parametrize("fixture", all_fixtures(), ids=lambda fixture: fixture.name)
+@pytest.mark.some(4)
 def test_findings_have_the_contract_s_shape(fixture: Fixture, tmp_path: Path) -> None:
     folder = fixture.copy_to(tmp_path)
     for finding in json.loads(to_json(report_of(fixture, folder))):

@@ -17,7 +17,7 @@ from tests.linter.flow.drawn.agreement import Compared, Rates, Runner, compared,
 from tests.linter.flow.drawn.child_runs import ChildRuns
 from tests.linter.flow.drawn.drawing import draw
 
-PROGRAMS = 75
+PROGRAMS = 40
 """Each is compared again without what has stopped it, which makes more than twice as many."""
 SURE = 0.8
 """The share of what is raised that the machine must call certain."""

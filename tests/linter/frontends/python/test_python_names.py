@@ -141,6 +141,7 @@ def test_a_clean_file_costs_no_parser(tmp_path: Path) -> None:
     assert done.stdout == "All checks passed (1 file).\n[]\n"
 
 
+@pytest.mark.thorough
 def test_what_is_passed_over_unparsed_has_no_findings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fine = {f"fine{number}.py": str(case.values[0]) for number, case in enumerate(FINE) if not case.values[1]}
     fixtures = {path.name: path.read_text() for path in sorted((FIXTURES / "python").glob("*.py"))}
