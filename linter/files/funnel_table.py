@@ -58,7 +58,7 @@ ALWAYS: dict[str, tuple[bytes, ...]] = {
     'python': (b'NonVariableTypeMode', b'.bias[', b'.weight[', b'_C._set_grad_enabled', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True'),
 }
 SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]] = {
-    'python': ((b'is_grad_enabled', b'\\bdef\\s+(?:forward|setup_context)\\s*\\(\\s*(?!self\\b)\\w'), (b'.weight[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|\\A(?s:(?=.*requires_grad=True).*?(?:\\w_\\(|[-+*/]=))'), (b'.bias[', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|\\A(?s:(?=.*requires_grad=True).*?(?:\\w_\\(|[-+*/]=))'), (b'requires_grad=True', b'\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|\\A(?s:(?=.*requires_grad=True).*?(?:\\w_\\(|[-+*/]=))')),
+    'python': ((b'is_grad_enabled', b'\\bdef\\s+(?:forward|setup_context)\\s*\\(\\s*(?!self\\b)\\w'), (b'.weight[', b'(?m)\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|^[ \\t]*([\\w.]+)[ \\t]*(?::[^=\\n]{0,100})?=[^\\n]{0,300}?requires_grad=True(?s:.{0,4000}?)^[ \\t]*\\1[ \\t]*(?:\\[[^\\n]{0,300}\\][ \\t]*[-+*/@]?=(?!=)|(?:(?:[-+*/@%&|^]|//|\\*\\*)=|\\.[a-z]\\w*_\\())|^[ \\t]*for (\\w+) in [^\\n]{0,300}:(?s:.{0,1000}?)^[ \\t]*\\2[ \\t]*(?:(?:[-+*/@%&|^]|//|\\*\\*)=|\\.[a-z]\\w*_\\()'), (b'.bias[', b'(?m)\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|^[ \\t]*([\\w.]+)[ \\t]*(?::[^=\\n]{0,100})?=[^\\n]{0,300}?requires_grad=True(?s:.{0,4000}?)^[ \\t]*\\1[ \\t]*(?:\\[[^\\n]{0,300}\\][ \\t]*[-+*/@]?=(?!=)|(?:(?:[-+*/@%&|^]|//|\\*\\*)=|\\.[a-z]\\w*_\\())|^[ \\t]*for (\\w+) in [^\\n]{0,300}:(?s:.{0,1000}?)^[ \\t]*\\2[ \\t]*(?:(?:[-+*/@%&|^]|//|\\*\\*)=|\\.[a-z]\\w*_\\()'), (b'requires_grad=True', b'(?m)\\.(?:weight|bias)\\[(?:[^][]|\\[[^][]*\\])*\\]\\s*[-+*/@%&|^<>]{0,2}=(?!=)|^[ \\t]*([\\w.]+)[ \\t]*(?::[^=\\n]{0,100})?=[^\\n]{0,300}?requires_grad=True(?s:.{0,4000}?)^[ \\t]*\\1[ \\t]*(?:\\[[^\\n]{0,300}\\][ \\t]*[-+*/@]?=(?!=)|(?:(?:[-+*/@%&|^]|//|\\*\\*)=|\\.[a-z]\\w*_\\())|^[ \\t]*for (\\w+) in [^\\n]{0,300}:(?s:.{0,1000}?)^[ \\t]*\\2[ \\t]*(?:(?:[-+*/@%&|^]|//|\\*\\*)=|\\.[a-z]\\w*_\\()')),
 }
 WORDS: dict[str, tuple[str, ...]] = {
     'cpp': (),
@@ -114,5 +114,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
     'rules/gf507_unrecorded_backward.py': (2584, 284238455),
     'rules/gf508_inference_tensors_in_training.py': (10171, 3329516049),
-    'rules/gf509_recorded_write.py': (3020, 2756045521),
+    'rules/gf509_recorded_write.py': (3431, 4177621653),
 }

@@ -56,6 +56,15 @@ from ..guards import MAKES_LEAF, Effect, guards_with
 from ..rule import Rule
 from ..rule_names import RuleGroup
 
+_IN_PLACE = rb"(?:(?:[-+*/@%&|^]|//|\*\*)=|\.[a-z]\w*_\()"
+_SHAPE = (
+    rb"(?m)\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
+    rb"|^[ \t]*([\w.]+)[ \t]*(?::[^=\n]{0,100})?=[^\n]{0,300}?requires_grad=True(?s:.{0,4000}?)"
+    rb"^[ \t]*\1[ \t]*(?:\[[^\n]{0,300}\][ \t]*[-+*/@]?=(?!=)|" + _IN_PLACE + rb")"
+    rb"|^[ \t]*for (\w+) in [^\n]{0,300}:(?s:.{0,1000}?)^[ \t]*\2[ \t]*" + _IN_PLACE
+)
+"""Elements of a layer's weight or bias are written, or a leaf: one that a name is given just above, or of a list."""
+
 RULE = Rule(
     "GF509",
     "recorded-write",
@@ -66,8 +75,7 @@ RULE = Rule(
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
     needles_in={"python": (b".weight[", b".bias[", b"requires_grad=True"), "cpp": (MAKES_LEAF,)},
-    shape=rb"\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
-    rb"|\A(?s:(?=.*requires_grad=True).*?(?:\w_\(|[-+*/]=))",
+    shape=_SHAPE,
 )
 
 
