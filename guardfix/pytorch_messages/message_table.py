@@ -160,14 +160,14 @@ _MESSAGES = (
         "that went into it requires gradients.",
         (
             Cure(
-                "compute what is differentiated outside the guard",
-                "the graph takes memory, as training does",
-                "ungrad",
-            ),
-            Cure(
                 "wrap the computation in `with torch.enable_grad():` (C++: `torch::AutoGradMode enable(true);`)",
                 "works under `no_grad`; under inference mode nothing is recorded all the same",
                 "enable_grad",
+            ),
+            Cure(
+                "compute what is differentiated outside the guard",
+                "the graph takes memory, as training does",
+                "ungrad",
             ),
             Cure(
                 "where nothing is to be learned, as in validation, don't call it: `if torch.is_grad_enabled():`",

@@ -141,7 +141,10 @@ FAILING = [
                 """)
         },
         "what is differentiated has no graph: `backward` raises",
-        ["`@torch.enable_grad()` above `attack` at main.py:7"],
+        [
+            "`@torch.enable_grad()` above `attack` at main.py:7",
+            "`torch.enable_grad()` in place of `torch.no_grad` at main.py:12, so that the block records",
+        ],
         id="not recorded, since the caller has the guard",
     ),
     pytest.param(

@@ -88,7 +88,9 @@ def test_a_run_leaves_no_files(tmp_path: Path) -> None:
 
 
 def _names_in(folder: Path) -> set[str]:
-    names = sorted(path.name for path in folder.rglob("*") if path.is_file())
+    files = (path for path in folder.rglob("*") if path.is_file())
+    # The headers that only include others lie there for every program.
+    names = sorted(path.name for path in files if not any(part.startswith("forwarding-") for part in path.parts))
     digests = [name for name in names if DIGEST.fullmatch(name)]
     assert len(digests) <= 1, digests
     return {name for name in names if name not in digests}
