@@ -42,9 +42,15 @@ def write_tensor(
             doubt="" if recorded else f"`{name}` may leave nothing to record",
         )
         return cured(ref, state) if recorded else True
-    of_graph = isinstance(base, Tensor) and CERTAIN in base.grad and tensor.base is not None
-    if state.modes.records and of_graph and tensor.unrecorded and tensor.inference is not True and tensor.shown:
+    of_graph = isinstance(base, Tensor) and CERTAIN in base.grad
+    is_view = tensor.base is not None and bool(tensor.unrecorded) and (of_graph or tensor.off is not None)
+    if state.modes.records and is_view and tensor.inference is not True and tensor.shown:
         shown = called(ref, state)
+        doubt = "" if recorded else f"`{name}` may leave nothing to record"
+        if not of_graph:
+            doubt = (
+                "it is refused only if what is written requires grad, and the view was made where nothing is recorded"
+            )
         machine.report(
             EventKind.VIEW_WRITTEN,
             state,
@@ -57,9 +63,9 @@ def write_tensor(
             ),
             guard=tensor.off,
             presumed=tensor.presumed,
-            doubt="" if recorded else f"`{name}` may leave nothing to record",
+            doubt=doubt,
         )
-        return cured(ref, state) if recorded else True
+        return cured(ref, state) if not doubt else True
     if tensor.inference is True and state.modes.inference is False and not state.modes.below_view:
         if not tensor.shown or tensor.counted:
             return True

@@ -100,7 +100,11 @@ CASES = [
         {10: [(VIEW, True)]},
         id="a view made under no_grad is written",
     ),
-    pytest.param("with torch.no_grad():\n    v = w.detach()[0]\nv.add_(1)", {}, id="a view of what was detached"),
+    pytest.param(
+        "with torch.no_grad():\n    v = w.detach()[0]\nv.add_(1)",
+        {10: [(VIEW, False)]},
+        id="a view of what was detached: refused if what is written requires grad",
+    ),
     pytest.param(
         "with torch.inference_mode():\n    layer = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(layer.parameters())\noptimizer.step()",
         {11: [(WRITTEN, False)]},
