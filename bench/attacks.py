@@ -47,7 +47,10 @@ KINDS = {
         "the language server answers every request once, or ends, whatever it is sent",
         ["tests/guardfix/server/test_hostile_frames.py"],
     ),
-    "pages": ("`serve` shows only the report's files, and waits for nobody", ["tests/guardfix/playground"]),
+    "pages": (
+        "`serve` shows only the report's files, and no client can keep it waiting",
+        ["tests/guardfix/playground"],
+    ),
     "campaign": (
         "a query reads the campaign's tables alone; a manifest names nothing outside of the results",
         ["tests/guardfix/campaign/test_closed_queries.py", "tests/guardfix/campaign/test_campaign_manifest.py"],

@@ -13,7 +13,7 @@ TESTED: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "tree_sitter_cpp": ((0, 23), (0, 24)),
     "tree_sitter_cuda": ((0, 21), (0, 22)),
 }
-"""From which version, and before which. pyproject.toml asks for the same; who installs otherwise is told."""
+"""From which version, and before which. pyproject.toml asks for the same; otherwise, a note says so."""
 
 
 @cache
@@ -41,7 +41,7 @@ def installed_parsers() -> Mapping[str, str]:
 
 
 def untested_parsers() -> list[str]:
-    """The installed parsers whose results nobody has tested, with their versions."""
+    """The installed parsers whose results the tests haven't seen, with their versions."""
     found = [(module, version) for module, version in installed_parsers().items() if not _is_tested(module, version)]
     return [f"{module} {version if version[:1].isdecimal() else 'of an unknown version'}" for module, version in found]
 

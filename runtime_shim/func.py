@@ -48,6 +48,11 @@ def _transform() -> Iterator[None]:
         state.transforms -= 1
 
 
+def _records() -> bool:
+    """Whether the code around a transform is recorded."""
+    return tls.state.grad_mode and not tls.state.inference_mode
+
+
 def _variable(value: Any) -> Tensor:
     """What the function gets in the place of `value`: of it gradients can be asked for."""
     if not isinstance(value, Tensor):
@@ -131,7 +136,7 @@ def grad_and_value(func: Function, argnums: ArgNums = 0, has_aux: bool = False) 
     """
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        recorded = tls.state.grad_mode and not tls.state.inference_mode
+        recorded = _records()
         with _transform():
             given, variables, spec = _lifted(_picked(args, argnums))
             output, aux = _with_aux(func(*_replaced(args, argnums, given), **kwargs), has_aux, "grad_and_value")
@@ -173,7 +178,7 @@ def _with_aux(output: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """What `func` gives for the primals, and a function that multiplies a vector with its Jacobian."""
-    recorded = tls.state.grad_mode and not tls.state.inference_mode
+    recorded = _records()
     with _transform():
         given, variables, spec = _lifted(primals)
         output, aux = _with_aux(func(*given), has_aux, "vjp")
@@ -187,7 +192,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
                     f"Mismatch in shape: grad_output[{i}] has a shape of {vector.shape} and output[{i}] has a shape of "
                     f"{leaf.shape}."
                 )
-        now = tls.state.grad_mode and not tls.state.inference_mode
+        now = _records()
         with _transform():
             found = tree_unflatten(_gradients(leaves, variables, vectors), spec)
         return _leaving(found, variables, now)
@@ -198,7 +203,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False) -> Any:
     """What `func` gives, and the product of its Jacobian with the tangents."""
-    recorded = tls.state.grad_mode and not tls.state.inference_mode
+    recorded = _records()
     with _transform():
         given, variables, _ = _lifted(primals)
         output, aux = _with_aux(func(*given), has_aux, "jvp")
@@ -216,7 +221,7 @@ def jacrev(func: Function, argnums: ArgNums = 0, *, has_aux: bool = False, **_: 
     """A function that gives the Jacobian of `func`: for each output and each of `argnums`, in their forms."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        recorded = tls.state.grad_mode and not tls.state.inference_mode
+        recorded = _records()
         with _transform():
             given, variables, spec = _lifted(_picked(args, argnums))
             output, aux = _with_aux(func(*_replaced(args, argnums, given), **kwargs), has_aux, "jacrev")

@@ -1,4 +1,4 @@
-"""The connection to one editor: which of its messages are handled, and when there is no editor any more."""
+"""The connection to one editor: which of its messages are handled, and when the editor is gone."""
 
 from __future__ import annotations
 

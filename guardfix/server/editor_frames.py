@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from lsprotocol.types import ErrorCodes
 
 LARGEST_FRAME = 1 << 28
-"""Bytes of a message: a length beyond that is no length."""
+"""Bytes of a message; a greater length is taken for garbage."""
 _LONGEST_HEADER = 1 << 12
 _MOST_HEADERS = 32
 _UTF8 = re.compile(rb"[^;]*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?", re.IGNORECASE)

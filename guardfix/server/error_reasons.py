@@ -34,7 +34,7 @@ class LineError(NamedTuple):
 
 
 def errors_in(checked: CheckedText, where: Range, told: Sequence[Diagnostic]) -> Iterator[LineError]:
-    """The errors that are told at the lines of a range, and those that the machine is certain of."""
+    """The errors reported at the lines of a range, and those that the machine is certain of."""
     found: dict[LineError, None] = {}
     for diagnostic in told:
         message = message_in(diagnostic.message) if diagnostic.source != "guardfix" else None

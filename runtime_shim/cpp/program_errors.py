@@ -62,7 +62,7 @@ _SHIM = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 def print_traceback(error: BaseException, source: str, *, all_frames: bool = False) -> str:
     """Print an error that left a program, from the program's first frame on; what was printed.
 
-    The shim's frames are left out, unless the error is no one that PyTorch would raise there.
+    The shim's frames are left out, unless PyTorch would raise no such error there.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != source:

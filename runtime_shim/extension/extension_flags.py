@@ -19,7 +19,7 @@ _OF_PYTORCH = frozenset("c10 c10_cuda c10_hip cudart shm torch torch_cpu torch_c
 
 
 def extension_include_folders() -> list[str]:
-    """Ours, and pybind11's where it is installed. A source that needs pybind11 is told what to install.
+    """Ours, and pybind11's where it is installed. For a source that needs it, the error says what to install.
 
     Raises OSError if the cache, where some of our headers are, can't be written.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from ...facts.sketch import Mention, Sketch, Topic
 from ...files.search import find
@@ -17,60 +18,60 @@ _CLASSES = tuple(
     for word in (b"class", b"struct")
 )
 
-_PATTERNS: dict[Topic, tuple[tuple[bytes, re.Pattern[bytes]], ...]] = {}
-"""Topic -> (a text that stands in every match, the pattern): most files hold none of these texts."""
+_PATTERNS: list[tuple[tuple[Topic, ...], bytes, re.Pattern[bytes]]] = []
+"""What a match is about, a text that stands in every match, the pattern. Most files hold none of these texts."""
 
 
-def _about(topic: Topic, hint: bytes, pattern: bytes) -> None:
-    _PATTERNS[topic] = (*_PATTERNS.get(topic, ()), (hint, re.compile(pattern)))
+def _about(hint: bytes, pattern: bytes, *topics: Topic) -> None:
+    _PATTERNS.append((topics, hint, re.compile(pattern)))
 
 
-_about(Topic.OP, b"TORCH_LIBRARY", rb"TORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\s*\(")
-_about(Topic.OP, b"RegisterOperators", rb"RegisterOperators\b")
-_about(Topic.OP, b"Function", rb"(?:autograd::|public\s+|:\s*)Function\s*<")
-_about(Topic.OP, b"AutogradContext", rb"AutogradContext\b")
-_about(Topic.OP, b"DispatchKey", rb"\bDispatchKey(?:Set)?\b(?!Guard)")
-_about(Topic.OP, b"collect_next_edges", rb"collect_next_edges\s*\(")
-_about(Topic.OP, b"OperatorHandle", rb"\bOperatorHandle\b")
-_about(Topic.OP, b"jit::Stack", rb"jit::Stack\b")
-_about(Topic.AUTOGRAD, b"Function", rb"(?:autograd::|public\s+|:\s*)Function\s*<")
-_about(Topic.AUTOGRAD, b"AutogradContext", rb"AutogradContext\b")
-_about(Topic.AUTOGRAD, b"Autograd", rb"(?:::|,\s*)Autograd(?:CPU|CUDA|XPU|MPS|PrivateUse\d|Other)?\b")
-_about(Topic.AUTOGRAD, b"collect_next_edges", rb"collect_next_edges\s*\(")
-_about(Topic.BINDING, b"PYBIND11_MODULE", rb"PYBIND11_MODULE\s*\(")
-_about(Topic.BINDING, b"TORCH_EXTENSION_NAME", rb"TORCH_EXTENSION_NAME\b")
-_about(Topic.BINDING, b"PyInit_", rb"\bPyInit_\w+")
-_about(Topic.GRADIENT, b"backward", rb"(?:\.|->)backward\s*\(")
-_about(Topic.GRADIENT, b"autograd::", rb"autograd::(?:grad|backward)\s*\(")
-_about(Topic.GRADIENT, b"requires_grad", rb"\b(?:set_)?requires_grad_?\s*\(\s*(?:true\s*)?\)(?<!requires_grad\(\))")
-_about(Topic.GRADIENT, b"optim::", rb"\boptim::\w+")
-_about(Topic.LOAD, b"jit::load", rb"\bjit::(?:_?load\w*|pickle_load|import_ir_module)\s*\(")
-_about(Topic.LOAD, b"torch::load", rb"\btorch::load\s*\(")
-_about(Topic.LOAD, b"torch::pickle_load", rb"\btorch::pickle_load\s*\(")
-_about(Topic.LOAD, b"_load_for_", rb"\b_load_for_(?:mobile|lite_interpreter)\s*\(")
-_about(Topic.LOAD, b"AOTIModel", rb"\bAOTIModel\w+")
-_about(Topic.LOAD, b"load_method", rb"(?:\.|->)load_method\s*\(")
-_about(Topic.LOAD, b"loadPickle", rb"(?:\.|->)loadPickle\s*\(")
-_about(Topic.RUN, b"forward", rb"(?:\.|->)forward(?:_\w+)?\s*\(")
-_about(Topic.RUN, b"run_method", rb"(?:\.|->)run_method\s*\(")
-_about(Topic.RUN, b"get_method", rb"(?:\.|->)get_method\s*\(")
-_about(Topic.RUN, b"runMethod", rb"(?:\.|->)runMethod\s*\(")
-_about(Topic.RUN, b"acquireSession", rb"(?:\.|->)acquireSession\s*\(")
-_about(Topic.TENSOR, b"at::Tensor", rb"at::Tensor\b(?<!\wat::Tensor)")
-_about(Topic.TENSOR, b"torch::Tensor", rb"torch::Tensor\b(?<!\wtorch::Tensor)")
+_about(b"TORCH_LIBRARY", rb"TORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\s*\(", Topic.OP)
+_about(b"RegisterOperators", rb"RegisterOperators\b", Topic.OP)
+_about(b"Function", rb"(?:autograd::|public\s+|:\s*)Function\s*<", Topic.OP, Topic.AUTOGRAD)
+_about(b"AutogradContext", rb"AutogradContext\b", Topic.OP, Topic.AUTOGRAD)
+_about(b"DispatchKey", rb"\bDispatchKey(?:Set)?\b(?!Guard)", Topic.OP)
+_about(b"collect_next_edges", rb"collect_next_edges\s*\(", Topic.OP, Topic.AUTOGRAD)
+_about(b"OperatorHandle", rb"\bOperatorHandle\b", Topic.OP)
+_about(b"jit::Stack", rb"jit::Stack\b", Topic.OP)
+_about(b"Autograd", rb"(?:::|,\s*)Autograd(?:CPU|CUDA|XPU|MPS|PrivateUse\d|Other)?\b", Topic.AUTOGRAD)
+_about(b"PYBIND11_MODULE", rb"PYBIND11_MODULE\s*\(", Topic.BINDING)
+_about(b"TORCH_EXTENSION_NAME", rb"TORCH_EXTENSION_NAME\b", Topic.BINDING)
+_about(b"PyInit_", rb"\bPyInit_\w+", Topic.BINDING)
+_about(b"backward", rb"(?:\.|->)backward\s*\(", Topic.GRADIENT)
+_about(b"autograd::", rb"autograd::(?:grad|backward)\s*\(", Topic.GRADIENT)
+_about(b"requires_grad", rb"\b(?:set_)?requires_grad_?\s*\(\s*(?:true\s*)?\)(?<!requires_grad\(\))", Topic.GRADIENT)
+_about(b"optim::", rb"\boptim::\w+", Topic.GRADIENT)
+_about(b"jit::load", rb"\bjit::(?:_?load\w*|pickle_load|import_ir_module)\s*\(", Topic.LOAD)
+_about(b"torch::load", rb"\btorch::load\s*\(", Topic.LOAD)
+_about(b"torch::pickle_load", rb"\btorch::pickle_load\s*\(", Topic.LOAD)
+_about(b"_load_for_", rb"\b_load_for_(?:mobile|lite_interpreter)\s*\(", Topic.LOAD)
+_about(b"AOTIModel", rb"\bAOTIModel\w+", Topic.LOAD)
+_about(b"load_method", rb"(?:\.|->)load_method\s*\(", Topic.LOAD)
+_about(b"loadPickle", rb"(?:\.|->)loadPickle\s*\(", Topic.LOAD)
+_about(b"forward", rb"(?:\.|->)forward(?:_\w+)?\s*\(", Topic.RUN)
+_about(b"run_method", rb"(?:\.|->)run_method\s*\(", Topic.RUN)
+_about(b"get_method", rb"(?:\.|->)get_method\s*\(", Topic.RUN)
+_about(b"runMethod", rb"(?:\.|->)runMethod\s*\(", Topic.RUN)
+_about(b"acquireSession", rb"(?:\.|->)acquireSession\s*\(", Topic.RUN)
+_about(b"at::Tensor", rb"at::Tensor\b(?<!\wat::Tensor)", Topic.TENSOR)
+_about(b"torch::Tensor", rb"torch::Tensor\b(?<!\wtorch::Tensor)", Topic.TENSOR)
 
 
 def sketch_cpp(source: Source) -> Sketch:
     """What the file defines and mentions, outside comments and strings."""
     text = source.text
     code = code_only(text)
+    seen: dict[Topic, list[tuple[int, bytes]]] = defaultdict(list)
+    for topics, hint, pattern in _PATTERNS:
+        if find(text, hint, 0, len(text)) >= 0:
+            found = [(match.start(), match.group()) for match in pattern.finditer(code)]
+            for topic in topics if found else ():
+                seen[topic] += found
     mentions = {}
-    for topic, patterns in _PATTERNS.items():
-        seen = (pattern.finditer(code) for hint, pattern in patterns if find(text, hint, 0, len(text)) >= 0)
-        found = sorted((match.start(), match.group()) for matches in seen for match in matches)
-        if found:
-            place, written = found[0]
-            shown = " ".join(written.decode("utf-8", "replace").split()).rstrip("( <").lstrip(".->: ")
-            mentions[topic] = Mention(len(found), place, text.count(b"\n", 0, place) + 1, shown)
+    for topic, places in seen.items():
+        place, written = min(places)
+        shown = " ".join(written.decode("utf-8", "replace").split()).rstrip("( <").lstrip(".->: ")
+        mentions[topic] = Mention(len(places), place, text.count(b"\n", 0, place) + 1, shown)
     classes = frozenset(match[1].decode("utf-8", "replace") for kind in _CLASSES for match in kind.finditer(code))
     return Sketch(source.path, function_names(code), classes, mentions)
