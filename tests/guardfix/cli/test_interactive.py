@@ -34,6 +34,8 @@ void reset() {{ kept.zero_(); }}
 """
 INFERENCE, KERNEL = "c10::InferenceMode", "at::AutoDispatchBelowADInplaceOrView"
 BELOW = "at::AutoDispatchBelowAutograd"
+# The question begins a line: "? " alone is also in "? explains them", before the terminal waits for the next key.
+QUESTION = "\n? "
 
 
 class Session:
@@ -101,12 +103,12 @@ def replaced(*guards: str) -> str:
 
 def test_a_use_is_shown_with_its_code_and_what_each_replacement_may_change(path: Path) -> None:
     session = Session(path.parent)
-    shown = session.until("? ")
+    shown = session.until(QUESTION)
     assert re.search(r"\[1/2\] \S*a\.cpp:4:3", shown)
     assert f"> 4 |   {OLD} g(true);" in shown
     assert "nothing nearby says what it is for" in shown
     session.press("s")
-    shown = session.until("stop asking\n? ")
+    shown = session.until("stop asking" + QUESTION)
     assert "[2/2]" in shown
     assert f"i  {INFERENCE}" in shown
     assert "but `kept` becomes an inference tensor" in shown
@@ -137,7 +139,7 @@ def test_a_use_is_shown_with_its_code_and_what_each_replacement_may_change(path:
 def test_keys(keys: str, last: str, wanted: str, status: int, path: Path) -> None:
     session = Session(path.parent)
     for key in keys:
-        session.until(": " if keys.startswith("ab") and key == "b" else "? ")
+        session.until("all in this file: " if keys.startswith("ab") and key == "b" else QUESTION)
         assert path.read_text() == TEXT, "something is written before the end"
         session.press(key)
     if last:
@@ -161,7 +163,7 @@ at::Tensor detect(torch::jit::Module& model, at::Tensor image) {{
 """
     )
     session = Session(path.parent)
-    shown = session.until("? ")
+    shown = session.until(QUESTION)
     assert f"       -   {OLD} g(true);\n       +   {INFERENCE} g;\n" in shown
     assert f"i  {INFERENCE} (likeliest; Enter): " in shown
     session.press("\r")
@@ -173,9 +175,9 @@ at::Tensor detect(torch::jit::Module& model, at::Tensor image) {{
 
 def test_help_explains_the_keys(path: Path) -> None:
     session = Session(path.parent)
-    session.until("stop asking\n? ")
+    session.until("stop asking" + QUESTION)
     session.press("?")
-    shown = session.until("\n? ")
+    shown = session.until(QUESTION)
     assert "goes back to the use before" in shown
     session.press("q")
     assert session.ended() == 0
@@ -203,11 +205,11 @@ def test_what_is_decided_is_not_asked(tmp_path: Path) -> None:
 def test_an_interrupted_run_goes_on_where_it_was(path: Path) -> None:
     session = Session(path.parent)
     for key in ("k", "\x03"):
-        session.until("? ")
+        session.until(QUESTION)
         session.press(key)
     assert session.ended() == 130
     session = Session(path.parent)
-    shown = session.until("stop asking\n? ")
+    shown = session.until("stop asking" + QUESTION)
     assert shown.startswith("1 choice of the interrupted run taken up; u goes back\n")
     assert "[2/2]" in shown
     session.press("i")
@@ -217,7 +219,7 @@ def test_an_interrupted_run_goes_on_where_it_was(path: Path) -> None:
     assert path.read_text() == replaced(KERNEL, INFERENCE)
     path.write_text(TEXT)
     session = Session(path.parent)
-    assert "[1/2]" in session.until("stop asking\n? "), "what was written is no interrupted run"
+    assert "[1/2]" in session.until("stop asking" + QUESTION), "what was written is no interrupted run"
     session.press("q")
     assert session.ended() == 0
 
@@ -225,11 +227,11 @@ def test_an_interrupted_run_goes_on_where_it_was(path: Path) -> None:
 def test_choices_for_a_text_that_has_changed_since_are_asked_again(path: Path) -> None:
     session = Session(path.parent)
     for key in ("k", "\x03"):
-        session.until("? ")
+        session.until(QUESTION)
         session.press(key)
     assert session.ended() == 130
     path.write_text("// another line\n" + TEXT)
     session = Session(path.parent)
-    assert "[1/2]" in session.until("stop asking\n? ")
+    assert "[1/2]" in session.until("stop asking" + QUESTION)
     session.press("q")
     assert session.ended() == 0
