@@ -7,14 +7,18 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import attrgetter
 
+from msgspec.structs import replace
+
 from guardfix.linter.engine import Report
+from guardfix.linter.facts import Facts
 from guardfix.linter.facts.embedded_paths import real_path
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding
 from guardfix.linter.limited_work import FIXING
 
 from .choice import FixChoice
-from .fix import Fix
+from .edits.kept_comments import keeping_comments
+from .fix import Fix, keeping_last_end
 from .fix_rule import claim_of, find_fix_rule
 from .site import Site
 
@@ -112,6 +116,13 @@ def _fixable(finding: Finding, make: _Maker) -> FixableFinding:
     return FixableFinding(**{name: getattr(finding, name) for name in Finding.__struct_fields__}, make=make)
 
 
+def _keeping_what_stays(fix: Fix, facts: Facts, text: bytes) -> Fix:
+    """The fix, without the loss of a comment or of the text's last line end."""
+    edits = keeping_last_end(text, keeping_comments(fix.edits, facts, text))
+    further = tuple(_keeping_what_stays(other, facts, text) for other in fix.further)
+    return replace(fix, edits=edits, further=further)
+
+
 class _Maker:
     """Makes the fixes of one report. Remembers the last file's text."""
 
@@ -129,7 +140,8 @@ class _Maker:
         if function is None or source is None:
             return None
         most = claim_of(finding.code, finding.name)
-        return function(Site(finding, facts, report.project, source, report.workspace, report.choice, most))
+        fix = function(Site(finding, facts, report.project, source, report.workspace, report.choice, most))
+        return fix and _keeping_what_stays(fix, facts, source.text)
 
     def source(self, path: str) -> Source | None:
         if self.last[0] != path:

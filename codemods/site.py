@@ -15,7 +15,7 @@ from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.findings import Applicability, Decision, Finding
 
 from .choice import FixChoice
-from .fix import Edit, Fix, keeping_last_end
+from .fix import Edit, Fix
 
 
 class Site(Struct, frozen=True):
@@ -69,7 +69,7 @@ class Site(Struct, frozen=True):
         claimed = self.most.at_most(at_most)
         if doubts:
             claimed = claimed.at_most(Applicability.UNSAFE)
-        return Fix("; ".join([message, *doubts]), claimed, keeping_last_end(self.text, tuple(edits)), name, further)
+        return Fix("; ".join([message, *doubts]), claimed, tuple(edits), name, further)
 
     def suggestion(self, message: str, edits: Iterable[Edit] = ()) -> Fix:
         """A fix that is shown, never applied."""

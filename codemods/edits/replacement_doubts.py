@@ -44,8 +44,6 @@ def doubts_about(site: Site) -> list[str]:
         doubts.append("a member guard lives as long as its object")
     if use.argument is not None and not use.argument.empty and use.argument.value is not True:
         doubts.append("the argument had to be true, and now turns InferenceMode on or off")
-    if _loses_comment(site):
-        doubts.append("a comment inside the declaration is lost")
     if use.form is Form.MEMBER and is_constructed_out_of_line(site):
         doubts.append("a constructor is defined elsewhere and may initialize it")
     if decision.context is Context.INFERENCE and switches_grad_on_below(site):
@@ -67,18 +65,6 @@ def unnoticed_in_words(use: GuardUse, facts: Facts, site: Site) -> list[str]:
     if is_built_before_1_9(site.facts.path, site.workspace):
         return []
     return uncounted_in_words(use, facts, site.project)
-
-
-def _loses_comment(site: Site) -> bool:
-    """Whether a comment stands where the edits write; one that names the argument goes with the argument."""
-    use = site.use
-    if b"/*" in site.text[slice(*use.type_span)] or b"//" in site.text[slice(*use.type_span)]:
-        return True
-    if use.argument is None or use.argument.value is not True:
-        return False
-    start = use.variable_spans[0].end if use.variable_spans else use.argument.span.start
-    text = re.sub(rb"/\*\s*\w+\s*=?\s*\*/\s*true", b"", site.text[start : use.argument.span.end])
-    return b"/*" in text or b"//" in text
 
 
 def is_constructed_out_of_line(site: Site) -> bool:

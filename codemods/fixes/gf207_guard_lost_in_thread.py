@@ -7,6 +7,7 @@ import re
 from guardfix.linter.facts import Function
 from guardfix.linter.facts.index import index_of
 
+from ..edits.kept_comments import without_comments
 from ..edits.statements import indentation, line_start, newline_of
 from ..fix import Edit, Fix, insertion
 from ..fix_rule import FixRule
@@ -26,7 +27,7 @@ def repeat_in_the_thread(site: Site) -> Fix | None:
     if use.shared or not within or finding.path != handed_over.path:
         return None
     function = min(within, key=lambda function: function.body.start)
-    declaration = text[use.span.start : use.span.end].decode("utf-8", "replace")
+    declaration = " ".join(without_comments(text, use.span, "cpp").decode("utf-8", "replace").split())
     if not declaration.isascii():
         return None  # compilers differ in which other letters a name may have
     body = text[function.body.start : function.body.end]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
+import tokenize
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -124,6 +126,26 @@ def _still_compiles(name: str, before: bytes, after: bytes) -> bool:
     return _is_cpp(name) or not _compiles(before) or _compiles(after)
 
 
+def _comments_stay(name: str, before: bytes, after: bytes) -> bool:
+    if _is_cpp(name) or not _compiles(before) or not _compiles(after):
+        return True
+    try:
+        return _python_comments(before) == _python_comments(after)
+    except (tokenize.TokenError, SyntaxError):
+        return True
+
+
+def _python_comments(text: bytes) -> list[str]:
+    """The comments, sorted, without those that may go with a guard; two that end one line may be one."""
+    tokens = tokenize.tokenize(io.BytesIO(text).readline)
+    comments = (token.string for token in tokens if token.type == tokenize.COMMENT)
+    pieces = (piece.strip() for comment in comments for piece in re.split(r"(?=#)", comment))
+    return sorted(piece for piece in pieces if piece and not _GOES_ALONG_IN_PYTHON.search(piece))
+
+
+_GOES_ALONG_IN_PYTHON = re.compile(r"(?i)grad|inference|guardfix|noqa|#\Z")
+
+
 def _same_mark(name: str, before: bytes, after: bytes) -> bool:
     return all(before.startswith(mark) == after.startswith(mark) for mark in _BOMS)
 
@@ -154,7 +176,7 @@ def _same_characters(name: str, before: bytes, after: bytes) -> bool:
     if before[:2] in _BOMS:
         return True
     if _is_cpp(name):
-        before, after = (_PIECE.sub(_if_it_stays, text) for text in (before, after))
+        before, after = (_PIECE.sub(_if_it_stays, text.replace(b"\r", b"\n")) for text in (before, after))
     if _others(before) == _others(after):
         return True
     before, after = (_GUARD_VARIABLE.sub(rb"\1", text) for text in (before, after))
@@ -173,7 +195,7 @@ def _if_it_stays(piece: re.Match[bytes]) -> bytes:
     return b"" if _GOES_ALONG.match(piece.group()) else piece.group()
 
 
-_GOES_ALONG = re.compile(rb"/\*\s*\w+\s*=\s*\*/\Z|(?i:/[/*].*?(?:gradient|guardfix:))", re.DOTALL)
+_GOES_ALONG = re.compile(rb"/\*\s*(?:\w+\s*=|enabled)\s*\*/\Z|(?i:/[/*].*?(?:gradient|guardfix:))", re.DOTALL)
 """Comments that may go with a guard: the name of its argument, and what says nothing but that it is there."""
 
 
@@ -210,6 +232,7 @@ def _dead_code_stays(name: str, before: bytes, after: bytes) -> bool:
 _CHECKS: dict[str, Callable[[str, bytes, bytes], bool]] = {
     "a place that cannot be parsed is new": _no_new_error,
     "it does not compile any more": _still_compiles,
+    "a comment of Python changed": _comments_stay,
     "the byte order mark changed": _same_mark,
     "a line end is new": _same_ends,
     "the last line's end changed": _same_last_end,

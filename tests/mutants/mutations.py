@@ -158,6 +158,19 @@ def _bytes(rng: random.Random, text: bytes) -> bytes:
     return bytes(data)
 
 
+def _comments(rng: random.Random, text: bytes) -> bytes:
+    """Comments come at the tokens around a guard's name."""
+    tokens, is_python = _TOKEN.findall(text), b"import torch" in text
+    guards = [place for place, token in enumerate(tokens) if _NAMES_A_GUARD.search(token)]
+    for _ in range(rng.randint(1, 6) if guards else 0):
+        place = min(max(0, rng.choice(guards) + rng.randint(-6, 8)), len(tokens) - 1)
+        comment = rng.choice(_PYTHON_COMMENTS if is_python else _CPP_COMMENTS) % rng.randint(0, 9)
+        tokens[place] = rng.choice([comment + tokens[place], tokens[place] + comment])
+    return b"".join(tokens)
+
+
+_CPP_COMMENTS = (b"/* c%d */", b"// c%d\n", b"/* c\n%d */", b"// c%d \\\n  more\n")
+_PYTHON_COMMENTS = (b"  # c%d\n", b"\n    # c%d\n", b"\n# c%d\n")
 _DIRECTIVES = (
     b"#if 0\n", b"#if 1\n", b"#ifdef A\n", b"#else\n", b"#elif 0\n", b"#endif\n", b"#define G at::AutoNonVariableTypeMode g\n",
     b"#undef G\n", b"#include <ATen/ATen.h>\n", b"#pragma omp parallel\n", b"#pragma once\n", b"# \n", b"#if (\n", b"#define X(a) a \\\n",
@@ -166,7 +179,7 @@ _DIRECTIVES = (
 _MUTATIONS: tuple[Mutation, ...] = (
     _delete_lines, _repeat_lines, _move_lines, _wrap_lines, _wrap_lines, _join_lines, _change_token, _change_token, _change_token,
     _insert, _insert, _insert, _other_ends, _no_last_end, _truncate, _some_tokens, _brackets, _brackets, _directives, _directives,
-    _indent, _bytes,
+    _indent, _bytes, _comments, _comments,
 )  # fmt: skip
 
 

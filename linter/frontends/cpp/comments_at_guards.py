@@ -1,4 +1,4 @@
-"""Comments about a guard: behind it on its line, and directly above it."""
+"""Comments about a guard: behind it on its line, directly above it, and within its statement."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from msgspec.structs import replace
 
 from ...facts import Comment, GuardUse, Span
 from ...lazy_regex import lazy_regex
+from .cpp_masking import cpp_comments, with_plain_lines
 
 _MARKS = lazy_regex(r"^[ \t]*(?:///?<?!?|/\*+!?|\*+/|\*(?!/))|(?<!\*)\*+/[ \t]*$", re.MULTILINE)
 _LINES = 30
 """A comment above that is longer is about more than the guard."""
+_LONGEST_STATEMENT = 1000
+"""Bytes of a statement in which comments are looked for: those of a longer one are about more than the guard."""
 
 
 def with_comments(uses: Iterable[GuardUse], text: bytes, code: bytes) -> Iterator[GuardUse]:
@@ -26,6 +29,10 @@ def _comments_of(use: GuardUse, text: bytes, code: bytes) -> Iterator[Comment]:
     above = _above(use.span.start, text, code)
     if above is not None:
         yield _comment(above, text, alone=True)
+    start, end = use.span
+    if end - start <= _LONGEST_STATEMENT:
+        for inside in cpp_comments(with_plain_lines(text[start:end])):
+            yield _comment(Span(start + inside.start, start + inside.end), text, alone=False)
     behind = _behind(use.span.end, text, code)
     if behind is not None:
         yield _comment(behind, text, alone=False)

@@ -25,6 +25,25 @@ def python_comments(text: bytes) -> Iterator[Span]:
             yield Span(*match.span())
 
 
+_LINES = lazy_regex(
+    _TOKEN.pattern + rb"|(?P<opens>[(\[{])|(?P<closes>[)\]}])|\\(?:\r\n|[\r\n])|(?P<newline>\r\n|[\r\n])", re.DOTALL
+)
+
+
+@lru_cache(maxsize=1)
+def logical_lines(text: bytes) -> list[int]:
+    """Where each line begins that goes on no other: no bracket, string or backslash joins it to the one before."""
+    starts, depth = [0], 0
+    for match in _LINES.finditer(text):
+        if match["opens"]:
+            depth += 1
+        elif match["closes"]:
+            depth = max(0, depth - 1)
+        elif match["newline"] and not depth:
+            starts.append(match.end())
+    return starts
+
+
 def string_end(text: bytes, offset: int) -> int | None:
     """The last byte of the string in which `offset` stands; None when it stands in none."""
     starts, ends = _strings(text)

@@ -45,10 +45,11 @@ def site_in(text: str, folder: Path) -> Site:
     [
         pytest.param(KERNEL.format(f"{OLD} g;"), [], id="a declaration in a kernel"),
         pytest.param(KERNEL.format(f"{OLD} g(/* enabled = */ true);"), [], id="a comment that names the argument"),
+        pytest.param(KERNEL.format(f"{OLD} g(/* for speed */ true);"), [], id="another comment, which is kept"),
         pytest.param(
-            KERNEL.format(f"{OLD} g(/* not for training */ true);"),
-            ["a comment inside the declaration is lost"],
-            id="another comment",
+            KERNEL.format(f"{OLD} g(/* do not change */ true);"),
+            ['a comment at line 4 says "do not change"'],
+            id="a comment inside that says not to change it",
         ),
         pytest.param(
             KERNEL.format(f"{OLD}();"),

@@ -106,9 +106,9 @@ ONLY_UNSAFE = [
         id="make_optional keeps its brackets",
     ),
     pytest.param(
-        in_kernel("    at /* a */ ::AutoNonVariableTypeMode g;\n"),
-        in_kernel(f"    {NEW} g;\n"),
-        id="a comment inside the type would be lost",
+        in_kernel("    at /* never remove this */ ::AutoNonVariableTypeMode g;\n"),
+        in_kernel(f"    {NEW} /* never remove this */ g;\n"),
+        id="a comment inside the type says not to touch it",
     ),
     pytest.param(
         in_model('  auto n = torch::jit::load("p");\n  at::AutoNonVariableTypeMode non_var(true);\n  (void)non_var;\n'

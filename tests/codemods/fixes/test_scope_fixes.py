@@ -51,6 +51,13 @@ ELSEWHERE = "  std::thread worker([&] {{{}}});\n  worker.join();\n"
         ),
         pytest.param(
             "GF207",
+            "  torch:: // a\n    NoGradGuard /* b */ g;  // c\n" + ELSEWHERE.format(" x = torch::mul(x, x); "),
+            "  torch:: // a\n    NoGradGuard /* b */ g;  // c\n"
+            + ELSEWHERE.format(" torch:: NoGradGuard g; x = torch::mul(x, x); "),
+            id="comments stay where they are",
+        ),
+        pytest.param(
+            "GF207",
             "  torch::NoGradGuard g;\n" + ELSEWHERE.format(" auto g = torch::mul(x, x); x = g; "),
             None,
             id="a lambda that has the name",

@@ -1,0 +1,1 @@
+//Ã{at:AutoNonVariableTypeMode u;////gradient are needed heretorch::NoGradGuard d;

@@ -1,0 +1,3 @@
+r(r//guardfix:kernel
+at::AutoNonVariableTypeMode//
+::j

@@ -1,0 +1,2 @@
+::&f{const AutoNonVariableTypeMode//
+d(e);//
