@@ -13,7 +13,6 @@ import contextlib
 import os
 import re
 import shutil
-import stat
 import subprocess
 import tempfile
 import threading
@@ -22,9 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-
-class NoRepository(Exception):
-    """A repository, or something of one, that can't be had; the message says why."""
+from .git_files import (
+    NoRepository,
+    copy_file,
+    copy_folder,
+    copy_refs,
+    refuse_pipes_in_objects,
+    refuse_pipes_in_tree,
+    small_text,
+)
 
 
 class _TooSlow(NoRepository):
@@ -45,7 +50,7 @@ class GitFolders:
     @property
     def is_shallow(self) -> bool:
         """Whether the history is cut off."""
-        return bool(_small_text(os.path.join(self.common, "shallow")))
+        return bool(small_text(os.path.join(self.common, "shallow")))
 
     @property
     def is_partial(self) -> bool:
@@ -61,7 +66,7 @@ def git_folders(folder: str) -> GitFolders | None:
     """Those of the repository whose top a folder is, or which it is; None where it is neither."""
     place = os.path.join(folder, ".git")
     if os.path.isfile(place):  # a worktree's or a submodule's
-        told = _small_text(place).removesuffix("\n")
+        told = small_text(place).removesuffix("\n")
         found = _whole(os.path.join(folder, told[len("gitdir: ") :]), folder) if told.startswith("gitdir: ") else None
         if found is None:
             raise NoRepository(f"{place} doesn't lead to a git repository")
@@ -70,7 +75,7 @@ def git_folders(folder: str) -> GitFolders | None:
 
 
 def _whole(own: str, top: str) -> GitFolders | None:
-    common = os.path.join(own, _small_text(os.path.join(own, "commondir")).strip())
+    common = os.path.join(own, small_text(os.path.join(own, "commondir")).strip())
     parts = (os.path.join(own, "HEAD"), os.path.join(common, "objects"), os.path.join(common, "refs"))
     if not all(map(os.path.lexists, parts)):
         return None
@@ -89,17 +94,6 @@ def git_folders_above(folder: str) -> GitFolders:
         if above == here or above in ceilings:
             raise NoRepository(f"{folder}: not a git repository, and in none")
         here = above
-
-
-def _small_text(path: str) -> str:
-    """The text of a small file; empty when there is none. Pipes aren't read."""
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return ""
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(1 << 16)
-    except OSError:
-        return ""
 
 
 _NEUTRAL = {
@@ -240,10 +234,11 @@ class ClosedRepository:
         (info / "attributes").write_text(_NO_ATTRIBUTES)
         if source is not None:
             objects = os.path.realpath(os.path.join(source.common, "objects"))
+            refuse_pipes_in_objects(objects)
             quoted = objects.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
             alternates.parent.mkdir(exist_ok=True)
             alternates.write_bytes(os.fsencode(f'"{quoted}"\n'))
-            _copy(Path(source.common, "shallow"), self._common / "shallow")
+            copy_file(Path(source.common, "shallow"), self._common / "shallow")
 
     @property
     def folder(self) -> Path:
@@ -279,10 +274,10 @@ class ClosedRepository:
             for folder in ("reftable", *(("logs",) if "@{" in revision else ())):
                 if (source / folder).is_dir():
                     shutil.rmtree(target / folder, ignore_errors=True)
-                    _copy_folder(source / folder, target / folder)
-            _copy_refs(source, target)
+                    copy_folder(source / folder, target / folder)
+            copy_refs(source, target)
             for name in filter(re.compile("(?:[A-Z]+_)*HEAD").fullmatch, os.listdir(source)):
-                _copy(source / name, target / name)
+                copy_file(source / name, target / name)
         if "@{" in revision:
             sections = [f'[{_section(section)}]\n\t{key} = "{value}"\n' for section, key, value in self._followed]
             with open(self._common / "config", "a", encoding="utf-8", errors="surrogateescape") as file:
@@ -294,9 +289,10 @@ class ClosedRepository:
         assert self._source is not None, "only a repository that borrows has an index to copy"
         own = Path(self._source.own)
         for name in ("index", *(name for name in os.listdir(own) if name.startswith("sharedindex."))):
-            _copy(own / name, self._own / name)
-        _copy(Path(self._source.common, "info/exclude"), self._common / "info/exclude")
+            copy_file(own / name, self._own / name)
+        copy_file(Path(self._source.common, "info/exclude"), self._common / "info/exclude")
         tree = self._source.top
+        refuse_pipes_in_tree(tree)
         entries = self.run("ls-files", "--stage", "-z", tree=tree).split(b"\0")
         submodules = [entry.partition(b"\t")[2] for entry in entries if entry.startswith(b"160000 ")]
         if submodules:
@@ -369,55 +365,6 @@ def _section(name: str) -> str:
     kind, _, rest = name.partition(".")
     escaped = rest.replace("\\", r"\\").replace('"', r"\"")
     return f'{kind} "{escaped}"'
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file with its times; nothing where it is none."""
-    with contextlib.suppress(OSError):
-        if source.is_symlink() and source.name == "HEAD":  # how git once wrote it
-            target.write_text(f"ref: {os.readlink(source)}\n")
-        elif stat.S_ISREG(source.stat().st_mode):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
-
-
-def _copy_folder(source: Path, target: Path) -> None:
-    target.mkdir(parents=True, exist_ok=True)
-    for above, folders, files in os.walk(source):
-        there = target / os.path.relpath(above, source)
-        for name in folders:
-            (there / name).mkdir(exist_ok=True)
-        for name in files:
-            _copy(Path(above, name), there / name)
-
-
-_PACKED = re.compile(rb"^([0-9a-f]{40,64}) (refs/.+)$", re.MULTILINE)
-_LOOSE = re.compile(rb"([0-9a-f]{40,64})\s*")
-
-
-def _copy_refs(source: Path, target: Path) -> None:
-    """Write all refs to one file, but for those that lead to others: copying thousands of files takes seconds."""
-    refs: dict[bytes, bytes] = {}
-    with contextlib.suppress(OSError):
-        if (source / "packed-refs").is_file():
-            refs.update((name, commit) for commit, name in _PACKED.findall((source / "packed-refs").read_bytes()))
-    for above, _, files in os.walk(source / "refs"):
-        for file in files:
-            path = Path(above, file)
-            text = os.fsencode(_small_text(str(path)))
-            name = os.fsencode(path.relative_to(source).as_posix())
-            if (found := _LOOSE.fullmatch(text)) is not None:
-                refs[name] = found[1]
-            elif text.startswith(b"ref:"):
-                refs.pop(name, None)
-                _copy(path, target / os.fsdecode(name))
-    if (target / "objects").is_dir():  # a worktree's own refs are always files
-        (target / "packed-refs").write_bytes(b"".join(b"%s %s\n" % (refs[name], name) for name in sorted(refs)))
-    else:
-        for name, commit in refs.items():
-            path = target / os.fsdecode(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(commit + b"\n")
 
 
 @contextlib.contextmanager

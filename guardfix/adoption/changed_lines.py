@@ -9,7 +9,8 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from guardfix.closed_git import NoRepository, closed_repository, git_folders_above, ignored_everywhere
+from guardfix.closed_git import closed_repository, git_folders_above, ignored_everywhere
+from guardfix.git_files import NoRepository
 from guardfix.linter.engine import Report
 from guardfix.linter.findings import Finding
 from guardfix.linter.lazy_regex import lazy_regex

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from guardfix.closed_git import NoRepository
+from guardfix.git_files import NoRepository
 from guardfix.linter.files.user_cache import user_cache_folder
 from guardfix.module_command import module_command
 from guardfix.verify.scratch import scratch_folder

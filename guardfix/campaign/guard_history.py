@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import NamedTuple
 
-from guardfix.closed_git import ClosedRepository, NoRepository, closed_repository, git_folders
+from guardfix.closed_git import ClosedRepository, closed_repository, git_folders
+from guardfix.git_files import NoRepository
 from guardfix.linter.files.discovery import SKIPPED_FOLDERS
 from guardfix.linter.files.languages import language_of
 

@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from guardfix.closed_git import ClosedRepository, NoRepository, closed_repository, git_folders, refs_at
+from guardfix.closed_git import ClosedRepository, closed_repository, git_folders, refs_at
+from guardfix.git_files import NoRepository, refuse_pipes_in_tree
 
 from .campaign_manifest import is_url
 
@@ -94,6 +95,7 @@ class CheckedOut:
             if above != source and ".git" in (*folders, *files):
                 paths.append(f":(exclude,literal){os.path.relpath(above, source)}")
                 folders.clear()
+        refuse_pipes_in_tree(source)
         given = b"\0".join(map(os.fsencode, paths))
         self._repository.run("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", tree=source, text=given)
         tree = self.git("write-tree").decode().strip()

@@ -194,7 +194,7 @@ def _end(number: int, frame: object) -> NoReturn:
 def _done(request: TaskRequest, files: Path) -> _Told:
     """What comes of the task, errors that are the repository's included."""
     from guardfix.api import BadConfiguration, BadPattern, NoSuchPath, UnknownRule
-    from guardfix.closed_git import NoRepository
+    from guardfix.git_files import NoRepository
 
     from .repository_work import look_at
 

@@ -241,7 +241,7 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
     from ..campaign.blob_counts import BlobCache
     from ..campaign.guard_history import guard_history
     from ..campaign.history_page import history_csv, history_lines, history_page
-    from ..closed_git import NoRepository
+    from ..git_files import NoRepository
 
     counted = Path(user_cache_folder(), "history.sqlite")
     is_ours = bool(own_folder(""))

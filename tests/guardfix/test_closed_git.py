@@ -16,6 +16,7 @@ from campaign_repositories import OLD, MakeRepository, git
 from git_canaries import LAZY_FETCHES, SOURCES, Canary
 from guardfix.campaign import contained_tasks
 from guardfix.cli.main import cli
+from guardfix.module_command import module_command
 
 
 @pytest.fixture
@@ -227,3 +228,54 @@ def test_nothing_is_run_that_the_environment_names(
     assert canary.sung == []
     subprocess.run(["git", "diff"], cwd=hostile, capture_output=True, check=False)
     assert canary.sung != [], "a canary that git doesn't let sing proves nothing"
+
+
+OBJECT = "objects/01/23456789012345678901234567890123456789"
+PIPES = [
+    # (place, whether it stops what reads the working tree, whether it stops what reads commits)
+    pytest.param(".git/objects/info/alternates", True, True, id="alternates"),
+    pytest.param(".git/objects/info/commit-graph", True, True, id="commit-graph"),
+    pytest.param(".git/objects/pack/multi-pack-index", True, True, id="multi-pack-index"),
+    pytest.param(f".git/{OBJECT}", True, True, id="loose object"),
+    pytest.param("borrowed/objects/pack/pack-0.idx", True, True, id="in what it borrows"),
+    pytest.param(".gitignore", True, False, id="gitignore"),
+    pytest.param("folder/.gitattributes", True, False, id="gitattributes"),
+    pytest.param(".git/info/exclude", False, False, id="exclude"),
+    pytest.param(".git/packed-refs", False, False, id="packed-refs"),
+    pytest.param(".git/shallow", False, False, id="shallow"),
+    pytest.param(".git/FETCH_HEAD", False, False, id="FETCH_HEAD"),
+    pytest.param("a.txt", False, False, id="another file"),
+    pytest.param(".git/info/grafts", False, False, id="grafts"),
+]
+
+
+@pytest.mark.parametrize(("place", "stops_tree", "stops_commits"), PIPES)
+def test_git_waits_for_no_pipe(
+    place: str, stops_tree: bool, stops_commits: bool, tmp_path: Path, repository: MakeRepository
+) -> None:
+    folder = repository("r", {"a.cpp": OLD})
+    (folder / "borrowed/objects/info").mkdir(parents=True)
+    (folder / ".git/objects/info/alternates").write_text("# a comment\n../../borrowed/objects\n")
+    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    (folder / place).unlink(missing_ok=True)
+    os.mkfifo(folder / place)
+    (tmp_path / "list.txt").write_text(f"{folder}\n")
+    for arguments, stops in {
+        ("check", "--since", "main", "."): stops_tree,
+        ("campaign", "history", "."): stops_commits,
+        ("campaign", "run", str(tmp_path / "list.txt"), "-o", str(tmp_path / "out")): stops_commits,
+    }.items():
+        command = [*module_command("guardfix"), *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        assert ("a pipe or a device, at which git would wait" in done.stderr) == stops, done.stderr
+        assert "internal error" not in done.stderr
+
+
+def test_what_would_fill_the_disk_is_not_copied(repository: MakeRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository("r", {"a.cpp": OLD})
+    with open(folder / ".git/index", "r+b") as file:
+        file.truncate(1 << 40)
+    monkeypatch.chdir(folder)
+    done = guardfix("check", "--since", "main", ".")
+    assert done.exit_code == 2
+    assert ".git/index is larger than a gigabyte" in done.stderr
