@@ -19,7 +19,7 @@ from .statements import indentation, line_start, newline_of
 
 _LINE_ENDS = (b"\n", b"\r")
 _LINE_ENDS_HERE = lazy_regex(rb"[ \t]*(?:[\r\n]|\Z)")
-_GOES_ON = lazy_regex(rb"[\w:/]")
+_GOES_ON = lazy_regex(rb"[\w:/(]")
 _MARKS = {"cpp": (b"//", b"/*", b"/\\"), "python": (b"#",)}
 """What a comment begins with; a line splice may part it."""
 _NAMES_ARGUMENT = lazy_regex(rb"/\*\s*(?:\w+\s*=|enabled)\s*\*/")
@@ -60,7 +60,9 @@ def _overwritten(edit: Edit, facts: Facts, text: bytes) -> list[bytes]:
     marks = _MARKS.get(facts.language, ())
     if not any(text.find(mark, *edit.span) >= 0 for mark in marks):
         return []
-    if not without_comments(text, edit.span, facts.language).strip():
+    content = edit.content.encode()
+    is_about_comments = not without_comments(text, edit.span, facts.language).strip()
+    if is_about_comments and not without_comments(content, Span(0, len(content)), facts.language).strip():
         return []
     spans = _within(edit.span, text, facts.language)
     return [text[slice(*span)] for span in spans if not _goes_along(span, text, edit, facts)]
@@ -111,9 +113,12 @@ def _with_comments(edit: Edit, comments: Sequence[bytes], text: bytes) -> Edit:
     newline, indent = newline_of(text, start), indentation(text, start)
     takes_lines = not edit.content and start == line_start(text, start) and text[end - 1 : end] in _LINE_ENDS
     ends_line = takes_lines or _LINE_ENDS_HERE.match(text, end) is not None
-    before = edit.content.encode() or text[start - 1 : start]
+    content = edit.content.encode()
+    before = content or text[start - 1 : start]
     between = indent if takes_lines else b"" if not before or before[-1:].isspace() else b" "
-    pieces = [edit.content.encode(), between]
+    if any(one.startswith(b"//") and content.endswith(one) for one in _comments_in(content, "cpp")):
+        between = newline + indent
+    pieces = [content, between]
     for comment in comments:
         pieces += [comment, b" " if comment.startswith(b"/*") else newline + indent]
     if takes_lines:

@@ -137,7 +137,7 @@ def _comments_stay(name: str, before: bytes, after: bytes) -> bool:
 
 def _python_comments(text: bytes) -> list[str]:
     """The comments, sorted, without those that may go with a guard; two that end one line may be one."""
-    tokens = tokenize.tokenize(io.BytesIO(text).readline)
+    tokens = tokenize.tokenize(io.BytesIO(re.sub(rb"\r\n?", b"\n", text)).readline)
     comments = (token.string for token in tokens if token.type == tokenize.COMMENT)
     pieces = (piece.strip() for comment in comments for piece in re.split(r"(?=#)", comment))
     return sorted(piece for piece in pieces if piece and not _GOES_ALONG_IN_PYTHON.search(piece))

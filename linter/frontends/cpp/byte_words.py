@@ -19,8 +19,8 @@ _WORD = lazy_regex(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 
 def places(needle: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:
-    """Every place of the needle in the text, or in a part of it."""
-    place = text.find(needle, start, end)
+    """Every place of the needle in the text, or in a part of it. An empty one (a name that is missing) has none."""
+    place = text.find(needle, start, end) if needle else -1
     while place >= 0:
         yield place
         place = text.find(needle, place + len(needle), end)

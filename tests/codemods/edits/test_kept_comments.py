@@ -57,6 +57,25 @@ def test_line_ends(end: str) -> None:
     assert fixed(text) == KERNEL.format(f"    {NEW} // a\n     g;\n").replace("\n", end)
 
 
+OTHERS = [
+    pytest.param("GF203", "at::AutoGradMode /* a */ (on);", "at::AutoGradMode guard /* a */ (on);", id="a name comes"),
+    pytest.param(
+        "GF203", "at::AutoGradMode // a\n     (on);", "at::AutoGradMode guard // a\n    (on);", id="of a whole line"
+    ),
+    pytest.param(
+        "GF202",
+        "if (on) { at::NoGradGuard /* a */ g;  // b\n    }",
+        "at::AutoGradMode g(!on);  // b\n    /* a */",
+        id="behind one that ends its line",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "before", "after"), OTHERS)
+def test_other_rules(rule: str, before: str, after: str) -> None:
+    assert fixed(KERNEL.format(f"    {before}\n"), rule) == KERNEL.format(f"    {after}\n")
+
+
 REMOVED = [
     pytest.param("    torch::NoGradGuard g;\n", "", id="none"),
     pytest.param("    torch:: /* a */ NoGradGuard g;\n", "    /* a */\n", id="in the type"),

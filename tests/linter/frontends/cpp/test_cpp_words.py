@@ -15,6 +15,11 @@ from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros
 from guardfix.linter.frontends.cpp.focus import focused, needs_all
 from guardfix.linter.frontends.cpp.guard_reach import reach_in
 
+
+def test_a_name_that_is_missing_has_no_places() -> None:
+    assert list(words(b"", b"int ;")) == []
+
+
 _BITS = ("Guard", "AutoGuard", "at::Guard", "Guard2", "_", " ", "\n", "::", "(", "x", "é", ";", "ß")
 
 

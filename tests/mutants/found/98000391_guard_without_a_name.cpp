@@ -1,0 +1,4 @@
+struct S {
+  torch::AutoNonVariableTypeMode  {true};
+  int guard;
+};

@@ -1,0 +1,3 @@
+r(t,const if(()){::InferenceMode/**/d/**/;//
+}
+e

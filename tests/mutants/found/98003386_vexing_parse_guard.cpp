@@ -1,0 +1,2 @@
+r e{::InferenceMode//
+(_);
