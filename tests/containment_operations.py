@@ -30,7 +30,8 @@ OPERATIONS: Mapping[str, tuple[str, str, str]] = {
     "others' /dev/shm": ("see what others have in `/dev/shm`", REFUSED, "os.stat(in_shm)"),
     "/run": ("see what is in `/run`", REFUSED, "os.listdir('/run')[0]"),
     "/dev/null": ("write to `/dev/null`", DONE, "open('/dev/null', 'w').write('a')"),
-    "disk": ("open a disk or the memory", REFUSED, "open('/dev/mem', 'rb')"),
+    "disk": ("open a disk, the memory or a terminal of others", REFUSED, "device()"),
+    "/dev/fd": ("list its descriptors in `/dev/fd`", DONE, "os.listdir('/dev/fd')"),
     "device": ("make a device", REFUSED, "os.mknod(own + '/device', 0o20666, os.makedev(1, 3))"),
     "network": ("connect to another machine", REFUSED, "socket.create_connection(('192.0.2.1', 9), timeout=2)"),
     "loopback": ("connect to itself", DONE, "loopback()"),
@@ -57,7 +58,7 @@ OPERATIONS: Mapping[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 PROGRAM = """
-import ctypes, json, multiprocessing, os, platform, resource, signal, socket, subprocess, sys, threading, time
+import ctypes, json, multiprocessing, os, platform, resource, signal, socket, stat, subprocess, sys, threading, time
 own, outside, in_tmp, in_shm, service, parent, key = json.loads(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
@@ -80,6 +81,14 @@ def own_file():
     open(own + "/a", "w")
     os.chmod(own + "/a", 0o700)
     os.utime(own + "/a")
+
+def device():
+    for name in os.listdir("/dev"):
+        mode = os.lstat("/dev/" + name).st_mode
+        usual = name in ("null", "zero", "full", "random", "urandom", "tty")
+        if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not usual):
+            return os.open("/dev/" + name, os.O_RDONLY | os.O_NONBLOCK)
+    return os.open("/dev/pts/" + os.listdir("/dev/pts")[0], os.O_WRONLY | os.O_NOCTTY)
 
 def loopback():
     with socket.socket() as one:

@@ -80,8 +80,20 @@ def _comments_in(text: bytes, language: str) -> Iterator[bytes]:
     return (text[slice(*span)] for span in _comments(text, language))
 
 
-@lru_cache(maxsize=2)
+_SMALL = 1000
+"""Bytes of what an edit writes, mostly: the comments of a file are looked for once."""
+
+
 def _comments(text: bytes, language: str) -> list[Span]:
+    return _found_comments(text, language) if len(text) < _SMALL else _comments_of_file(text, language)
+
+
+@lru_cache(maxsize=2)
+def _comments_of_file(text: bytes, language: str) -> list[Span]:
+    return _found_comments(text, language)
+
+
+def _found_comments(text: bytes, language: str) -> list[Span]:
     if language == "python":
         return list(python_comments(text))
     return [_without_return(span, text) for span in cpp_comments(with_plain_lines(text))]

@@ -11,6 +11,8 @@ from ..site import Site
 
 
 def no_grad_instead(site: Site) -> Fix | None:
+    if site.finding.use is None:
+        return None  # it is in another file
     use, found = site.use, site.python_use
     if found is None or is_unqualified(use.named) or use.alias is not None:
         return None

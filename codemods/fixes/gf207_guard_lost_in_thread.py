@@ -18,9 +18,10 @@ FIX = FixRule()
 
 @FIX.fix
 def repeat_in_the_thread(site: Site) -> Fix | None:
-    use, text, finding = site.use, site.text, site.finding
-    if site.facts.language == "python":
-        return None  # what is run there may be used elsewhere as well
+    text, finding = site.text, site.finding
+    if finding.use is None or site.facts.language == "python":
+        return None  # the guard is in another file, or what is run there may be used elsewhere as well
+    use = finding.use
     handed_over = finding.steps[-2]
     around = index_of(site.facts).functions_around.around(finding.span)
     within = [f for f in around if f.body.holds(finding.span) and not _holds(f, handed_over.offset)]

@@ -51,7 +51,7 @@ def call_container_method(
         if all(isinstance(key, Const) for key, _ in thing.pairs) and isinstance(arguments[0], Const):
             fallback = arguments[1] if len(arguments) > 1 else NONE
             if name == "setdefault":
-                state.heap[ref.number] = Table((*thing.pairs, (arguments[0], fallback)), thing.rest)
+                state.heap[ref.number] = thing.with_pair(arguments[0], fallback, state.opaque())
             return [(state, fallback)]
         return [(state, state.opaque())]
     if name in ("values", "keys", "items"):

@@ -154,8 +154,7 @@ def set_element(
         return [state]
     if isinstance(thing, Table) and isinstance(holder, Ref):
         key = indices[0] if indices else NONE
-        pairs = tuple((known, item) for known, item in thing.pairs if known != key)
-        state.heap[holder.number] = Table((*pairs, (key, value)), thing.rest)
+        state.heap[holder.number] = thing.with_pair(key, value, state.opaque())
         return [state]
     if isinstance(thing, Opaque):
         unnoticed.note_write(machine, holder, state, place, "[] =")

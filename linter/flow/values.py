@@ -259,11 +259,23 @@ class Items(NamedTuple):
     """What further elements are; None where there are none."""
 
 
+_MOST_PAIRS = 64
+"""Of a table that grows; what is put into a larger one costs its size each time."""
+
+
 class Table(NamedTuple):
     """A dict or a map."""
 
     pairs: tuple[tuple[Value, Value], ...]
     rest: Value | None = None
+    """What further values are; None where there are none."""
+
+    def with_pair(self, key: Value, value: Value, unknown: Value) -> Table:
+        """The table with one more value, or another one for its key; of a large one, some values are unknown."""
+        kept = tuple(pair for pair in self.pairs[:_MOST_PAIRS] if pair[0] != key)
+        if len(kept) == _MOST_PAIRS:
+            return Table(kept, unknown)
+        return Table((*kept, (key, value)), unknown if len(self.pairs) > _MOST_PAIRS else self.rest)
 
 
 class Generator(NamedTuple):

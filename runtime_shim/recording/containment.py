@@ -1,7 +1,7 @@
 """What keeps a program that is run to itself.
 
 On Linux, without being root: namespaces of its own, in which there is no network, everything but its own folders is
-read-only, /tmp, /dev/shm, /run and /proc are its own, and nothing that it starts outlives it; Landlock, which keeps it
+read-only, /tmp, /dev, /run and /proc are its own, and nothing that it starts outlives it; Landlock, which keeps it
 from writing where there are no namespaces; and a filter of system calls (`system_filter`). What the system can't do is
 reported and left out. Reading other files is not restricted.
 """
@@ -32,7 +32,8 @@ FILES = "files"
 METADATA = "metadata"
 TEMPORARY = "temporary"
 SOCKETS = "sockets"
-ASPECTS = (NETWORK, PROCESSES, FILES, METADATA, TEMPORARY, SOCKETS)
+DEVICES = "devices"
+ASPECTS = (NETWORK, PROCESSES, FILES, METADATA, TEMPORARY, SOCKETS, DEVICES)
 """What can be contained."""
 
 _FREE_TO = {
@@ -41,6 +42,7 @@ _FREE_TO = {
     METADATA: "change modes, owners, times and attributes of files outside of their copies",
     TEMPORARY: "see and use the system's /tmp and /dev/shm",
     SOCKETS: "use the sockets of services, such as docker and the ssh agent",
+    DEVICES: "open devices, such as disks and other terminals",
     PROCESSES: "see other processes, start any number of them, and leave some behind",
 }
 
@@ -59,9 +61,12 @@ _MOUNT_SETATTR, _AT_RECURSIVE, _READ_ONLY = 442, 0x8000, 1
 _HIDDEN = ("/run", "/var/run")
 """Where services have their sockets."""
 _SHARED = "/dev/shm"
+_KEPT_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "shm", "nvidia*", "kfd", "dri")
+_DEVICE_LINKS = {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
 _SEARCHED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONUSERBASE", "GUARDFIX_CACHE_DIR")
 """Variables that name what a program needs."""
-_SIZE = b"size=1g,mode=1777"
+_PUBLIC, _FIXED = b"size=1g,mode=1777", b"size=1m,mode=755"
+"""Of what is empty at first. In a public folder `> /dev/null` is refused (`fs.protected_regular`)."""
 _MOST_PIDS = 1024
 _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _CAPSET = 24, 47, {"x86_64": 126, "aarch64": 91}
 _LAST_CAPABILITY = 63
@@ -95,6 +100,8 @@ def contain(
             _raise_loopback()
         if _make_private(temporary, needed):
             found.add(TEMPORARY)
+        if _replace_devices():
+            found.add(DEVICES)
         _become_child(held)
         _own_processes()
         if _make_read_only([*folders, temporary]):
@@ -182,13 +189,13 @@ def _own_folders() -> Iterable[Path]:
 def _outermost(paths: Iterable[Path]) -> list[Path]:
     """Of paths that lie in one another, the outermost."""
     found: list[Path] = []
-    for path in sorted({path for path in paths if path.exists()}, key=lambda path: len(path.parts)):
+    for path in sorted({path for path in paths if os.path.exists(path)}, key=lambda path: len(path.parts)):
         if not any(path.is_relative_to(other) for other in found):
             found.append(path)
     return found
 
 
-def _replace_folder(name: str, kept: Iterable[Path], by: Path | None) -> bool:
+def _replace_folder(name: str, kept: Iterable[Path], by: Path | None, options: bytes = _PUBLIC) -> bool:
     """Puts another folder, or an empty one in memory, in the place of one; what is kept is found there as before."""
     if not os.path.isdir(name):
         return True
@@ -202,7 +209,7 @@ def _replace_folder(name: str, kept: Iterable[Path], by: Path | None) -> bool:
         if by is not None:
             done = _mount(os.fsencode(f"/proc/self/fd/{own}"), str(place), None, _MS_BIND)
         else:
-            done = _mount(b"tmpfs", str(place), b"tmpfs", _MS_NOSUID | _MS_NODEV, _SIZE)
+            done = _mount(b"tmpfs", str(place), b"tmpfs", _MS_NOSUID | _MS_NODEV, options)
         if not done:
             return False
         for path, descriptor in opened:
@@ -218,6 +225,17 @@ def _replace_folder(name: str, kept: Iterable[Path], by: Path | None) -> bool:
             os.close(descriptor)
         if own >= 0:
             os.close(own)
+
+
+def _replace_devices() -> bool:
+    """Leaves the devices that any program uses, and graphics processors: no disk, memory, or terminal of others."""
+    kept = [device for name in _KEPT_DEVICES for device in Path("/dev").glob(name)]
+    if not _replace_folder("/dev", kept, None, _FIXED):
+        return False
+    for name, descriptor in _DEVICE_LINKS.items():
+        with contextlib.suppress(OSError):
+            os.symlink(f"/proc/self/fd{descriptor}", f"/dev/{name}")
+    return True
 
 
 def _own_processes() -> None:

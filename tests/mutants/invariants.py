@@ -131,7 +131,7 @@ def _comments_stay(name: str, before: bytes, after: bytes) -> bool:
         return True
     try:
         return _python_comments(before) == _python_comments(after)
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, UnicodeDecodeError):
         return True
 
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from fixture_files import FIXTURES
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
+from guardfix.linter.files.workspace import Workspace
 
 FUNCTION = "#include <torch/torch.h>\n\nat::Tensor f(at::Tensor x, bool on) {{\n{}  return x * 2;\n}}\n"
 ELSEWHERE = "  std::thread worker([&] {{{}}});\n  worker.join();\n"
@@ -72,3 +74,14 @@ def test_what_an_unsafe_run_makes_of_it(rule: str, before: str, after: str | Non
     assert not list(settle(fixes_for(report)).rewrites), "a safe run leaves it"
     texts = [rewritten.text.decode() for rewritten in settle(report).rewrites]
     assert texts == ([path.read_text().replace(before, after)] if after is not None else [])
+
+
+def test_a_guard_of_another_file_is_not_repeated() -> None:
+    text = (FIXTURES / "cpp/guard_lost_below_the_caller.cpp").read_text()
+    library, _, main = text.partition("int main")
+    texts = {"net.h": library.encode(), "main.cpp": f'#include "net.h"\nint main{main}'.encode()}
+    workspace = Workspace.in_memory(texts)
+    report = fixes_for(check([*texts], Options(workers=1), workspace=workspace))
+    assert [(finding.path, finding.fix) for finding in report.findings if finding.code == "GF207"] == [
+        ("net.h", None)
+    ] * 3

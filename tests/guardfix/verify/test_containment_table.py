@@ -95,9 +95,10 @@ def test_the_table_is_what_a_program_finds(
     done = subprocess.run(
         [python, "-c", START + PROGRAM, top, json.dumps(places), json.dumps(tried)],
         user=user, group=user, cwd=str(places[0]), capture_output=True, text=True, check=False,
-        env={"PATH": os.environ["PATH"] if user is None else "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+        # With a folder in the PATH that the user may not look into.
+        env={"PATH": os.environ["PATH"] if user is None else "/usr/bin:/bin:/root/bin", "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
-    assert "'files', 'metadata', 'network', 'processes', 'sockets', 'temporary'" in done.stderr, done.stderr
+    assert "'devices', 'files', 'metadata', 'network', 'processes', 'sockets', 'temporary'" in done.stderr, done.stderr
     assert json.loads(done.stdout) == {name: outcome for name, (_, outcome, _) in OPERATIONS.items()}
     assert Path(str(places[1]), "file").read_text() == "kept"
     assert os.listdir(str(places[1])) == ["file"]
