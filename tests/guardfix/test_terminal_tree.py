@@ -61,6 +61,26 @@ COMMANDS = {
     "report": ["report", "-o", "-", "."],
     "why": ["why", "log.txt"],
     "why, of nothing that is known": ["explain", ACT],
+    "why, of source that is named": ["why", "log.txt", "--source", "."],
+    "why, applied": ["why", "log.txt", "--apply", "1"],
+    "why, of a message": ["why", f"RuntimeError: Inplace update to inference tensor outside InferenceMode{ACT}"],
+    "explain a traceback": ["explain", "--traceback", "log.txt"],
+    "explain a message": ["explain", f"Inplace update to inference tensor outside InferenceMode {ACT}"],
+    "check of documents": ["check", "--include-docs", "--output-format", "concise", "."],
+    "check since a commit": ["check", "--since", "main", "."],
+    "no such commit": ["check", "--since", ACT, "."],
+    "check of standard input": ["check", "--stdin-filename", f"{ACTS.get('escape')}{ACTS.get('github')}.cpp", "-"],
+    "no such executor": ["check", "--executor", ACT, "."],
+    "a file in no folder": ["check", "--output-file", f"{ACTS.get('escape')}/x", "."],
+    "check within limits": ["check", "--timeout-per-file", "0.001", "."],
+    "rules as JSON": ["rules", "--output-format", "json"],
+    "run what fails": ["run", "--contain", "bad.cpp"],
+    "no such compiler": ["run", "--compiler", ACT, "bad.cpp"],
+    "verify what fails": ["verify", "--against", f"./{ACTS.get('escape')}.py", "fail.py"],
+    "verify with a compiler that isn't there": ["verify", "--compiler", ACT, "bad.cpp"],
+    "verify tests": ["verify", "--test", "python -m pytest -q fail.py"],
+    "verify a project that has no op": ["verify", "--exercise", "."],
+    "no such folder to serve": ["serve", ACT],
     "test-rules": ["test-rules", "."],
     "cache": ["cache", "dir"],
     "cache clean": ["cache", "clean"],
@@ -103,6 +123,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.txt").write_text(
         f'Traceback (most recent call last):\n  File "{ACTS["bidi"]}.py", line 6, in f{ACTS["escape"]}\n    x{ACTS["c1"]}\n'
         f"RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed.{ACT}\n"
+    )
+    (folder / f"{ACTS['bidi']}.md").write_text(
+        f"```cpp\nvoid f() {{ at::AutoNonVariableTypeMode g; }}  // {ACTS['escape']}\n```\n"
+    )
+    raised = f"raise ValueError({ACTS['escape']!r} + {ACTS['github']!r})"
+    (folder / "fail.py").write_text(
+        f"import torch\n\ndef test_it():\n    exec(compile({raised!r}, {ACT!r}, 'exec'))\n\ntest_it()\n"
+    )
+    (folder / "bad.cpp").write_text(
+        f'#include <torch/torch.h>\n#error {ACT}\nint main() {{ missing("{ACTS["bidi"]}"); }}\n'
     )
     (folder / "repositories.txt").write_text(f"{folder}\n{folder.parent}/missing{ACTS['escape']}\n")
     guardfix("baseline", "create", "--baseline", "held.json", ".", cwd=folder)
