@@ -65,7 +65,7 @@ def _overwritten(edit: Edit, facts: Facts, text: bytes) -> list[bytes]:
     if is_about_comments and not without_comments(content, Span(0, len(content)), facts.language).strip():
         return []
     spans = _within(edit.span, text, facts.language)
-    return [text[slice(*span)] for span in spans if not _goes_along(span, text, edit, facts)]
+    return [text[slice(*span)].rstrip() for span in spans if not _goes_along(span, text, edit, facts)]
 
 
 def _within(place: Span, text: bytes, language: str) -> Iterator[Span]:
@@ -77,7 +77,7 @@ def _within(place: Span, text: bytes, language: str) -> Iterator[Span]:
 
 
 def _comments_in(text: bytes, language: str) -> Iterator[bytes]:
-    return (text[slice(*span)] for span in _comments(text, language))
+    return (text[slice(*span)].rstrip() for span in _comments(text, language))
 
 
 _SMALL = 1000
@@ -128,7 +128,7 @@ def _with_comments(edit: Edit, comments: Sequence[bytes], text: bytes) -> Edit:
     content = edit.content.encode()
     before = content or text[start - 1 : start]
     between = indent if takes_lines else b"" if not before or before[-1:].isspace() else b" "
-    if any(one.startswith(b"//") and content.endswith(one) for one in _comments_in(content, "cpp")):
+    if any(one.startswith(b"//") and content.rstrip().endswith(one) for one in _comments_in(content, "cpp")):
         between = newline + indent
     pieces = [content, between]
     for comment in comments:

@@ -68,6 +68,12 @@ OTHERS = [
         "at::AutoGradMode g(!on);  // b\n    /* a */",
         id="behind one that ends its line",
     ),
+    pytest.param(
+        "GF202",
+        "if (on) { at::NoGradGuard g;  // b \n    }",
+        "at::AutoGradMode g(!on);  // b",
+        id="moved without its blank",
+    ),
 ]
 
 
