@@ -27,6 +27,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import guardfix  # noqa: F401  # before tests/ is searched, which has a folder of that name
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "growth"))
 

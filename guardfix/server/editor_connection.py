@@ -122,7 +122,7 @@ def is_running(number: int) -> bool:
             finally:
                 os.close(descriptor)
         os.kill(number, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

@@ -70,6 +70,13 @@ def indented(depth: int, opening: str, inside: str) -> str:
 CPP: dict[str, Shape] = {
     # As many uses as the number says.
     "functions": cpp("", USE),
+    "functions with comments at their guards": cpp(
+        "", f"at::Tensor f@{NET} {{ at:: // a@\n AutoNonVariableTypeMode /* b@ */ g(/* c@ */ true); // d@\n {RUN} }}\n"
+    ),
+    "guards with comments that go": cpp(
+        f"at::Tensor f{NET} {{ c10::InferenceMode o;\n", "{ torch:: // a@\n NoGradGuard g@; // b@\n x = x * 2; }\n", f"{RUN} }}\n"
+    ),
+    "guards without a name": cpp("struct S {\n", "torch::AutoNonVariableTypeMode {true};\n", "};\n"),
     "functions in one line": cpp("", USE.replace("\n", " ")),
     "methods of one class": cpp("struct Net {\n", USE, "};\n"),
     "overloads that call each other": cpp("", f"at::Tensor k(at::Tensor x, T@ y) {{ {GUARD} return k(x, y); }}\n"),
@@ -478,6 +485,11 @@ _EPOCH = "  y = encode0(x)\n  loss = (y * w).sum()\n  loss.backward()\n"
 _MADE = "  with torch.inference_mode():\n"
 FLOWS: dict[str, Shape] = {
     # Tensors that the machine follows a long way.
+    "a table that grows": python(
+        "import torch\ndef f(x):\n  d = {}\n  with torch.inference_mode():\n    d[0] = x * 2\n",
+        "  d['k@'] = [d, (x, d.get('k@'))]\n",
+        "  d['k0'][0].add_(1)\n",
+    ),
     "chain of calls": python(
         "import torch\n", "def encode@(x):\n  return encode%(x + 1)\n", f"def train(x, w):\n{_MADE}    x = model(x)\n{_EPOCH}"
     ),

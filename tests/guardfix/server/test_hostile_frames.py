@@ -131,6 +131,15 @@ def test_a_name_that_is_no_utf_8_keeps_its_bytes(tmp_path: Path) -> None:
         assert editor.told("textDocument/publishDiagnostics")["uri"] == f"{tmp_path.as_uri()}/%FF.cpp"
 
 
+@pytest.mark.parametrize(
+    ("number", "running"), [(os.getpid(), True), (0, True), (-1, True), (1 << 22, False), (1 << 70, False)]
+)
+def test_an_editor_of_any_number(number: int, running: bool) -> None:
+    from guardfix.server.editor_connection import is_running
+
+    assert is_running(number) == running
+
+
 def test_the_server_ends_with_its_editor() -> None:
     """Whose end of the pipe another process may hold open."""
     editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
