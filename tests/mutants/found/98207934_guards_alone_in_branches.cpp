@@ -1,0 +1,3 @@
+r e if(()){::AutoGradMode(false);// 
+}
+n
