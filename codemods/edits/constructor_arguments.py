@@ -53,6 +53,8 @@ def argument_edits(use: GuardUse, site: Site) -> list[Edit] | None:
         return edits if argument.empty else [*edits, Edit(inner, "")]
     # `at::G g(true)`, `at::G g{true}` and `at::G g = at::G(true)` all become `at::H g`.
     start = use.variable_spans[0].end if use.variable_spans else argument.span.start
+    if b'"' in site.text[start : argument.span.end]:
+        return None  # a quotation mark that is lost there
     return [*edits, Edit(Span(start, argument.span.end), "")]
 
 

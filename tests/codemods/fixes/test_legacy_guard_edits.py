@@ -152,6 +152,7 @@ NOT_OFFERED = [
                  id="a macro that is only the type"),
     pytest.param(in_kernel("    at::AutoNonVariableTypeMode g[2] = {true, true};\n"), id="an array"),
     pytest.param(in_kernel("    at::AutoNonVariableTypeMode g(false);\n"), id="false"),
+    pytest.param(in_kernel('    at::AutoNonVariableTypeMode g"\n{true};\n'), id="a quotation mark that is lost"),
 ]  # fmt: skip
 
 

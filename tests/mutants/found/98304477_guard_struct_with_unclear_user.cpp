@@ -1,0 +1,2 @@
+struct {AutoGradMode {false}/**/at::AutoNonVariableTypeMode a"
+{true};
