@@ -139,10 +139,7 @@ _ELSEWHERE = {
     "compile": "compiler",
     **dict.fromkeys(("functional", "linalg", "special"), "function_namespaces"),
     **dict.fromkeys(
-        (
-            "alpha_dropout bilinear cosine_similarity feature_alpha_dropout hardshrink "
-            "pairwise_distance pdist rrelu selu"
-        ).split(),
+        ("alpha_dropout bilinear cosine_similarity hardshrink pairwise_distance pdist selu").split(),
         "nn.functional",
     ),
     "UntypedStorage": "core.storage",
@@ -154,7 +151,7 @@ _ELSEWHERE = {
     "is_autocast_enabled": "amp",
     **dict.fromkeys(
         (
-            "are_deterministic_algorithms_enabled get_deterministic_debug_mode set_deterministic_debug_mode "
+            "are_deterministic_algorithms_enabled "
             "get_default_device get_float32_matmul_precision "
             "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
             "set_default_device set_default_tensor_type set_float32_matmul_precision set_num_interop_threads "

@@ -11,7 +11,7 @@ from .aten.matrix_functions import LinAlgError
 from .core.supported_names import missing_attribute
 
 _SAME_IN_SPECIAL = frozenset(
-    "digamma erf erfc erfinv exp2 expm1 i0 log1p log_softmax logit logsumexp polygamma sinc softmax xlogy".split()
+    "digamma erf erfc erfinv exp2 expm1 log1p log_softmax logit logsumexp polygamma sinc softmax xlogy".split()
 )
 _SPECIAL = {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", **{name: name for name in _SAME_IN_SPECIAL}}
 _LINALG = {"matmul": "matmul"}

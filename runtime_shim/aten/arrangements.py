@@ -1,8 +1,7 @@
-"""Dimensions and elements in another order: transposes, rotations, combinations."""
+"""Dimensions and elements in another order: transposes, rotations."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -97,25 +96,6 @@ def row_stack(tensors: Any) -> Tensor:
     return FUNCTIONS["vstack"](tensors)
 
 
-@composite("combinations", method=False)
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of `r` elements of a vector, one a row."""
-    if input.dim() != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape [{', '.join(map(str, input.shape))}]")
-    if r < 0:
-        raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    if not r:
-        return input.new_empty(0)
-    axes = FUNCTIONS["meshgrid"](*[input] * r, indexing="ij")
-    places = np.indices((input.numel(),) * r)
-    chosen = np.ones((input.numel(),) * r, bool)
-    for sooner, later in itertools.pairwise(places):
-        chosen &= sooner <= later if with_replacement else sooner < later
-    mask = new_tensor(chosen)
-    found: Tensor = FUNCTIONS["stack"]([axis.masked_select(mask) for axis in axes], 1)
-    return found
-
-
 @composite("msort", out=RESIZED)
 def msort(self: Tensor) -> Tensor:
     return self.sort(0)[0]
@@ -140,14 +120,6 @@ def is_nonzero(self: Tensor) -> bool:
 @composite("is_same_size")
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     return self.shape == other.shape
-
-
-@composite("unravel_index", method=False)
-def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """Indices in row-major order as one tensor for each dimension."""
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    found = np.unravel_index(indices._array, sizes)
-    return tuple(new_tensor(np.asarray(part, np.int64)) for part in found)
 
 
 @composite("range", method=False)

@@ -10,18 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
 from ..core.device import check_device
-from ..core.function_table import ATEN_ALONE, FUNCTIONS
+from ..core.function_table import ATEN_ALONE
 from ..core.return_types import return_type
 from ..core.tensor import Tensor, attach, new_tensor
-from ..dispatch.op_description import Computes
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, publish
 from .indexing import index
 from .norms import norm_except_dim
 from .parts import slice_
 from .shrinking import softshrink
-from .ufunc_makers import cast
 
 _REDUCTIONS = ("none", "mean", "sum")
 
@@ -47,11 +44,9 @@ def _loss(name: str, names: Sequence[str], defaults: dict[str, Any]) -> None:
 
 
 _TWO = ("input", "target")
-_loss("hinge_embedding_loss", (*_TWO, "margin", "reduction"), {"margin": 1.0, "reduction": 0})
 _loss("kl_div", (*_TWO, "reduction"), {"reduction": 0, "log_target": False})
 _loss("margin_ranking_loss", ("input1", "input2", "target", "margin", "reduction"), {"margin": 0.0, "reduction": 0})
 _loss("cosine_embedding_loss", ("input1", "input2", "target", "margin", "reduction"), {"margin": 0.0, "reduction": 0})
-_loss("poisson_nll_loss", (*_TWO, "log_input", "full", "eps", "reduction"), {})
 _loss(
     "triplet_margin_loss",
     ("anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"),
@@ -122,13 +117,6 @@ def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
 
 # -- functions of elements
 # -----------------------------------------------------------------------------------------------
-
-
-@op("i0", computes=Computes("bif"), inplace=True, self=lambda grad, self: grad * FUNCTIONS["special_i1"](self))
-def i0(self: Any) -> Any:
-    """The modified Bessel function of order 0."""
-    target = self.dtype if self.dtype.kind == "f" else dtypes.get_default_dtype().numpy
-    return cast(np.i0(self.astype(np.float64)).reshape(self.shape), target)
 
 
 # -- histograms

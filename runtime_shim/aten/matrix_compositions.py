@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..core import dtypes
 from ..core.error_texts import UnsupportedError
 from ..core.function_table import FUNCTIONS
@@ -34,28 +32,6 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     return found.clone() if found is A else found
 
 
-def _above_zero(A: Tensor, s: Tensor, absolute: Any, relative: Any) -> Tensor:
-    """Which singular values count as more than 0: those above the absolute bound and above the relative one times the
-    largest. Bounds are numbers or tensors, one a matrix; without any, what rounding leaves is 0."""
-    s = s.detach()
-    if relative is None:
-        relative = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if absolute is None else 0.0
-    bounds = (0.0 if absolute is None else absolute, relative)
-    absolute, relative = (bound.detach().unsqueeze(-1) if isinstance(bound, Tensor) else bound for bound in bounds)
-    return (s > relative * s.amax(-1, True)) & (s > absolute)
-
-
-@composite("linalg_matrix_rank", method=False)
-def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None,
-                       rtol: Any = None) -> Tensor:  # fmt: skip
-    """How many singular values count as more than 0."""
-    if hermitian:
-        s = FUNCTIONS["linalg_eigvalsh"](A.detach()).abs()
-    else:
-        s = FUNCTIONS["linalg_svd"](A.detach(), False)[1]
-    return _above_zero(A, s, tol if atol is None else atol, rtol).sum(-1)
-
-
 @composite("linalg_solve_triangular", method=False)
 def linalg_solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
@@ -74,16 +50,6 @@ def _equation(A: Tensor, B: Tensor) -> Tensor:
     """The solution for a batch of matrices B, the batches broadcast."""
     batch = dtypes.broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-2]))
     return FUNCTIONS["linalg_solve"](A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
-
-
-@composite("linalg_vecdot", method=False)
-def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    return (x.conj() * y).sum(dim)
-
-
-@composite("linalg_diagonal", method=False)
-def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    return A.diagonal(offset, dim1, dim2)
 
 
 @composite("linalg_matrix_norm", method=False)
@@ -130,15 +96,6 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     return FUNCTIONS["linalg_vector_norm"](A, ord, dims, keepdim, dtype=dtype)
 
 
-@composite("linalg_cond", method=False)
-def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
-    """How much an error grows when an equation is solved: the ratio of the extreme singular values, or |A| |1/A|."""
-    if p is None or p == 2:
-        s = FUNCTIONS["linalg_svdvals"](A)
-        return s.amax(-1) / s.amin(-1)
-    return linalg_matrix_norm(A, p) * linalg_matrix_norm(FUNCTIONS["linalg_inv"](A), p)
-
-
 @composite("logdet")
 def logdet(self: Tensor) -> Tensor:
     """The logarithm of the determinant: nan where that is negative."""
@@ -156,7 +113,6 @@ _by_old_name("det", "linalg_det")
 _by_old_name("slogdet", "linalg_slogdet", return_type("slogdet", "sign logabsdet")._make)
 _by_old_name("inverse", "linalg_inv")
 _by_old_name("matrix_power", "linalg_matrix_power")
-_by_old_name("matrix_exp", "linalg_matrix_exp")
 
 
 @composite("pinverse")

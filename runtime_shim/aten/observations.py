@@ -146,20 +146,6 @@ def _observation_weights(name: str, weights: Tensor | None, observations: int, k
     return weights
 
 
-@composite("corrcoef")
-def corrcoef(self: Tensor) -> Tensor:
-    """The correlations of the rows."""
-    found = cov(self)
-    if found.dim() == 0:
-        return found / found
-    variances = found.diagonal()
-    scale = (variances.real if found.is_complex() else variances).sqrt()
-    limited: Tensor = found / scale.unsqueeze(1) / scale.unsqueeze(0)
-    if not limited.is_complex():
-        return limited.clamp(-1, 1)
-    return FUNCTIONS["complex"](limited.real.clamp(-1, 1), limited.imag.clamp(-1, 1))
-
-
 def _check_plain(name: str, *tensors: Tensor) -> None:
     if any(map(requires_grad, tensors)):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")

@@ -1,6 +1,6 @@
-"""scatter_reduce and index_reduce: what is scattered to one place becomes a sum, product, mean or extreme.
+"""scatter_reduce: what is scattered to one place becomes a sum, product, mean or extreme.
 
-Derivatives as scatter_reduce_backward and index_reduce_backward in FunctionsManual.cpp.
+Derivatives as scatter_reduce_backward in FunctionsManual.cpp.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.dtypes import BY_CHAR, Array, wrap_dim
+from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import SAME_SCALAR, Computes, OutRule
@@ -170,61 +170,3 @@ def scatter_reduce(self: Any, dim: int, index: Any, src: Any, reduce: str, *, in
     part = src.reshape(_nonempty(src))[tuple(slice(n) for n in wanted)]
     where = _along(index.reshape(wanted), d)
     return _reduced(self.reshape(shape), where, part, reduce, include_self).reshape(self.shape)
-
-
-# -- index_reduce
-# --------------------------------------------------------------------------------------------------------
-
-
-def _by_select(self: Tensor, dim: int, index: Tensor, reduce: str, includes: bool) -> _Moves:
-    return _Moves(
-        lambda t: t.index_select(dim, index),
-        lambda t, src: t.index_add(dim, index, src),
-        lambda t: t.index_fill(dim, index, 0),
-        lambda t, src: t.index_reduce(dim, index, src, reduce, include_self=includes),
-    )
-
-
-@op(
-    "index_reduce",
-    inplace=True,
-    computes=Computes("bif", "index_reduce"),
-    out=OutRule(SAME_SCALAR, resized_first=True, apart=True),
-    tensor_params=("self", "index", "source"),
-    self=lambda grad, self, source, result, dim, index, reduce, include_self: _of_self(
-        grad, self, source, result, reduce, include_self, _by_select(self, dim, index, reduce, include_self)
-    ),
-    source=lambda grad, self, source, result, dim, index, reduce, include_self: _of_src(
-        grad,
-        self,
-        source,
-        result,
-        reduce,
-        include_self,
-        _by_select(self, dim, index, reduce, include_self),
-        "index_reduce",
-    ),
-)
-def index_reduce(self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Array:
-    """`self` with each slice of `source` along `dim` reduced into the slice that `index` says."""
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    d = wrap_dim(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_reduce(): Index is supposed to be a vector")
-    if index.dtype not in (np.int64, np.int32):
-        raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
-    if source.dtype != self.dtype:
-        mine, theirs = (BY_CHAR[a.dtype.char].scalar_name for a in (self, source))
-        raise RuntimeError(f"index_reduce_(): self ({mine}) and source ({theirs}) must have the same scalar type")
-    shape = _nonempty(self)
-    values = source.reshape(_nonempty(source))
-    places = index.reshape(-1)
-    if places.size != values.shape[d]:
-        raise RuntimeError(
-            f"index_reduce_(): Number of indices ({places.size}) should be equal to source.size(dim): "
-            f"({values.shape[d]}), for dim: {d}"
-        )
-    _check_index(places, shape[d], d)
-    where = (*(slice(None),) * d, places)
-    return _reduced(self.reshape(shape), where, values, reduce, include_self).reshape(self.shape)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from .error_texts import UnsupportedError
 
@@ -10,31 +14,42 @@ from .error_texts import UnsupportedError
 _listing = False
 
 
+@functools.cache
+def _pytorch_names() -> dict[str, list[str]]:
+    """The names of PyTorch's namespaces, as bench/write_torch_names.py wrote them; read when a lookup has failed."""
+    text = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="ascii")
+    return {namespace: names.split() for namespace, _, names in (line.partition(":") for line in text.splitlines())}
+
+
 def missing_attribute(module: str, name: str) -> AttributeError:
     """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing
     attribute.
     """
     namespace = module.removeprefix("torch.")
-    if not name.startswith("__") and not _listing:
-        from .tensor_names import TORCH_NAMES
-
-        if name in TORCH_NAMES.get(namespace, "").split():
-            return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
+    if not name.startswith("__") and not _listing and name in _pytorch_names().get(namespace, ()):
+        return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
     return AttributeError(f"module '{module}' has no attribute '{name}'")
+
+
+def refuses_missing(module: str) -> Callable[[str], Any]:
+    """A `__getattr__` for the module of that name, which refuses what the shim doesn't have."""
+
+    def __getattr__(name: str) -> Any:
+        raise missing_attribute(module, name)
+
+    return __getattr__
 
 
 def may_be_pytorchs(dotted: str) -> bool:
     """Whether PyTorch has this name. Where that isn't known, it most likely has: only the public names of some
     namespaces are.
     """
-    from .tensor_names import TORCH_MODULES, TORCH_NAMES
-
     package, _, name = dotted.rpartition(".")
     if name.startswith("_"):
         return not name.startswith("__")
     namespace = package.removeprefix("torch.")
-    names = TORCH_NAMES.get(namespace)
-    return names is None or name in names.split() or name in TORCH_MODULES.get(namespace, "").split()
+    names = _pytorch_names().get(namespace)
+    return names is None or name in names
 
 
 def supported(namespace: str) -> str:
@@ -47,13 +62,11 @@ def supported(namespace: str) -> str:
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
         suffix = "" if namespace == "torch" else "." + namespace
-        from .tensor_names import TORCH_NAMES
-
         try:
             module = importlib.import_module("guardfix.runtime_shim" + suffix)
         except ModuleNotFoundError:  # no file, but a namespace that the package has
             module = getattr(importlib.import_module("guardfix.runtime_shim"), namespace)
-        found = [n for n in TORCH_NAMES.get(namespace, "").split() if _stands_in(module, n)]
+        found = [n for n in _pytorch_names().get(namespace, ()) if _stands_in(module, n)]
     return ", ".join(sorted(n for n in found if not n.startswith("_")))
 
 
@@ -76,9 +89,8 @@ def mark_unsupported() -> None:
     registered.
     """
     from .tensor import Tensor
-    from .tensor_names import TENSOR_NAMES
 
-    for name in TENSOR_NAMES.split():
+    for name in _pytorch_names()["Tensor"]:
         if not hasattr(Tensor, name):
             setattr(Tensor, name, Unsupported(name))
     Tensor.__dir__ = _names_of  # type: ignore[method-assign,assignment]

@@ -98,9 +98,6 @@ class OpSpellings:
     def _op_alpha_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
         return self.torch.nn.functional.alpha_dropout(input, p, train)
 
-    def _op_feature_alpha_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
-        return self.torch.nn.functional.feature_alpha_dropout(input, p, train)
-
     def _op_alias(self, t: AnyTensor) -> AnyTensor:
         return self.torch.ops.aten.alias(t)
 

@@ -17,15 +17,11 @@ from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson
 from .distribution import Distribution
 from .divergence import kl_divergence, register_kl
 from .transforms import (
-    AbsTransform,
     AffineTransform,
     ComposeTransform,
     ExpTransform,
-    IndependentTransform,
     LogNormal,
-    PowerTransform,
     SigmoidTransform,
-    SoftplusTransform,
     TanhTransform,
     Transform,
     TransformedDistribution,
@@ -63,7 +59,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AbsTransform",
     "AffineTransform",
     "Bernoulli",
     "Categorical",
@@ -73,15 +68,12 @@ __all__ = [
     "Exponential",
     "Geometric",
     "Independent",
-    "IndependentTransform",
     "Laplace",
     "LogNormal",
     "MultivariateNormal",
     "Normal",
     "Poisson",
-    "PowerTransform",
     "SigmoidTransform",
-    "SoftplusTransform",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",

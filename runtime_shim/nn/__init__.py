@@ -76,19 +76,15 @@ _LATE = {
         (
             "AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d AlphaDropout AvgPool3d "
             "ChannelShuffle CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad3d "
-            "CosineSimilarity Dropout1d Dropout3d FeatureAlphaDropout Fold "
-            "Hardshrink LPPool1d LPPool2d LPPool3d LocalResponseNorm MaxPool3d MaxUnpool1d "
-            "MaxUnpool2d MaxUnpool3d PairwiseDistance PixelShuffle PixelUnshuffle RReLU ReflectionPad1d "
-            "ReflectionPad3d ReplicationPad1d ReplicationPad3d Softmax2d Softshrink Unfold ZeroPad1d ZeroPad3d "
+            "CosineSimilarity Dropout1d Dropout3d Fold "
+            "Hardshrink LocalResponseNorm MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d "
+            "PairwiseDistance PixelShuffle PixelUnshuffle ReflectionPad1d "
+            "ReflectionPad3d ReplicationPad1d ReplicationPad3d Softshrink Unfold ZeroPad1d ZeroPad3d "
         ).split(),
         "window_layers",
     ),
     **dict.fromkeys(
-        (
-            "CTCLoss CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss MultiLabelMarginLoss "
-            "MultiLabelSoftMarginLoss MultiMarginLoss PoissonNLLLoss SoftMarginLoss TripletMarginLoss "
-            "TripletMarginWithDistanceLoss "
-        ).split(),
+        ("CTCLoss CosineEmbeddingLoss MarginRankingLoss TripletMarginLoss ").split(),
         "loss_layers",
     ),
     **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
@@ -113,7 +109,7 @@ _LATE = {
         "transformer_layers",
     ),
     **dict.fromkeys(
-        ("GaussianNLLLoss PReLU RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
+        ("PReLU RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
         "more_layers",
     ),
 }
@@ -125,7 +121,7 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
         return found
-    if name in ("grad", "modules", "common_types", "attention", "_reduction"):
+    if name in ("modules", "common_types", "attention", "_reduction"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

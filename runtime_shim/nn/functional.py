@@ -706,7 +706,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("grad", "_Reduction"):
+    if name in ("_Reduction",):
         import importlib
 
         return importlib.import_module(f"guardfix.runtime_shim.nn.{name.lower()}")

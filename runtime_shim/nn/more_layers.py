@@ -10,7 +10,7 @@ from . import functional as F
 from . import init
 from .layers import _BatchNorm, _parameter
 from .module import Module
-from .weightless_layers import Upsample, _Loss
+from .weightless_layers import Upsample
 
 
 class PReLU(Module):
@@ -74,17 +74,6 @@ class UpsamplingBilinear2d(Upsample):
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
-
-
-class GaussianNLLLoss(_Loss):
-    """The negative log likelihood of targets under normal distributions of these means and variances."""
-
-    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.full, self.eps = full, eps
-
-    def forward(self, input: Tensor, target: Tensor, var: Any) -> Tensor:
-        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 
 class SyncBatchNorm(_BatchNorm):

@@ -83,11 +83,6 @@ class MaxUnpool3d(_MaxUnpool):
     _function, _dimensions = staticmethod(F.max_unpool3d), 3
 
 
-_LP = {"norm_type": _REQUIRED, "kernel_size": _REQUIRED, "stride": None, "ceil_mode": False}
-LPPool1d = _layer("LPPool1d", F.lp_pool1d, _LP)
-LPPool2d = _layer("LPPool2d", F.lp_pool2d, _LP)
-LPPool3d = _layer("LPPool3d", F.lp_pool3d, _LP)
-
 # -- padding
 # ----------------------------------------------------------------------------------------------------
 
@@ -133,7 +128,6 @@ def _dropout(name: str, function: Callable[..., Any]) -> type[_DropoutNd]:
 Dropout1d = _dropout("Dropout1d", F.dropout1d)
 Dropout3d = _dropout("Dropout3d", F.dropout3d)
 AlphaDropout = _dropout("AlphaDropout", F.alpha_dropout)
-FeatureAlphaDropout = _dropout("FeatureAlphaDropout", F.feature_alpha_dropout)
 
 _FOLD = {"dilation": 1, "padding": 0, "stride": 1}
 Unfold = _layer("Unfold", F.unfold, {"kernel_size": _REQUIRED, **_FOLD})
@@ -153,26 +147,3 @@ LocalResponseNorm = _layer(
 )
 Hardshrink = _layer("Hardshrink", F.hardshrink, {"lambd": 0.5}, lambda self: str(self.lambd))
 Softshrink = _layer("Softshrink", F.softshrink, {"lambd": 0.5}, lambda self: str(self.lambd))
-
-
-class Softmax2d(Module):
-    """Softmax over the channels of (batch, channels, height, width) or (channels, height, width)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        if input.dim() not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
-        return F.softmax(input, -3)
-
-
-class RReLU(Module):
-    """A leaky ReLU whose slope is drawn in training, and the mean of both bounds in evaluation."""
-
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__()
-        self.lower, self.upper, self.inplace = lower, upper, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}{', inplace=True' if self.inplace else ''}"

@@ -11,7 +11,6 @@ from .sgd import SGD
 #: Optimizers that are imported when they are asked for, by module.
 _LATE = {
     **dict.fromkeys(("Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop"), "adaptive"),
-    **dict.fromkeys(("ASGD", "Rprop"), "sign_and_average"),
     "LBFGS": "lbfgs",
 }
 

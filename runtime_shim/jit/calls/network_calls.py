@@ -210,7 +210,6 @@ for _name, _public in {
     "dropout": "dropout",
     "feature_dropout": "dropout2d",
     "alpha_dropout": "alpha_dropout",
-    "feature_alpha_dropout": "feature_alpha_dropout",
 }.items():
     _dropout(_name, _public, False)
     _dropout(f"{_name}_", _public, True)
@@ -273,20 +272,11 @@ _loss("l1_loss", "l1_loss", 2)
 _loss("smooth_l1_loss", "smooth_l1_loss", 2, ("beta",))
 _loss("huber_loss", "huber_loss", 2, ("delta",))
 _loss("kl_div", "kl_div", 2)
-_loss("soft_margin_loss", "soft_margin_loss", 2)
 _loss("binary_cross_entropy", "binary_cross_entropy", 3)
 _loss("binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits", 4)
 _loss("nll_loss", "nll_loss", 3, ("ignore_index",))
 _loss("nll_loss_nd", "nll_loss", 3, ("ignore_index",))
 _loss("cross_entropy_loss", "cross_entropy", 3, ("ignore_index", "label_smoothing"))
-
-
-@adapter("poisson_nll_loss")
-def _poisson_nll_loss(arguments: Arguments) -> CallFunction:
-    function = function_for_call(arguments, "poisson_nll_loss")
-    return lambda x, target, log_input, full, eps, code: function(
-        x, target, log_input=log_input, full=full, eps=eps, reduction=reduction(code)
-    )
 
 
 def _margin_loss(op_name: str, inputs: int, *options: str) -> None:
@@ -307,7 +297,6 @@ def _margin_loss(op_name: str, inputs: int, *options: str) -> None:
 
 _margin_loss("margin_ranking_loss", 3, "margin")
 _margin_loss("cosine_embedding_loss", 3, "margin")
-_margin_loss("hinge_embedding_loss", 2, "margin")
 _margin_loss("triplet_margin_loss", 3, "margin", "p", "eps", "swap")
 
 
