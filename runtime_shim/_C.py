@@ -265,7 +265,6 @@ class _DisableTorchDispatch:
         state = tls.state
         self._before = exclude(PYTHON, "DisableTorchDispatch"), state.dispatch_modes
         state.dispatch_modes = []
-        state.refresh()
 
     def __enter__(self) -> None:
         pass

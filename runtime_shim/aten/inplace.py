@@ -13,7 +13,7 @@ from ..core.dtypes import Array, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like, geometry, suggested_format
 from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, NORMAL_KEYS, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..dispatch.inplace_layers import bump, write_through_layers
 from ..dispatch.memory_overlap import assert_no_overlap, resize_storage
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op
@@ -70,18 +70,6 @@ FILL_TENSOR = describe_recording(
 
 @composite("zero_")
 def zero_(self: Tensor) -> Tensor:
-    state = tls.state
-    counter = self._version_counter
-    if (
-        state.fast
-        if counter is None
-        else state.plain and self._keys == NORMAL_KEYS and (not state.grad_mode or self._meta is None)
-    ):
-        self._array.fill(0)
-        self._storage[0] += 1
-        if counter is not None:
-            bump(self, state)
-        return self
     return write_through_layers(ZERO, tls.state, self, (self,), [self], self._keys, lambda: self._array.fill(0))
 
 

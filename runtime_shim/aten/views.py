@@ -15,12 +15,12 @@ from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
 from ..core.reordered_array import ReorderedArray, marked
-from ..core.tensor import Tensor, alias, allocate
+from ..core.tensor import Tensor, alias
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite, op, publish
-from ..dispatch.view_layers import check_history, make_view, plain_view, view_op
+from ..dispatch.view_layers import check_history, make_view, view_op
 
 _as_strided = np.lib.stride_tricks.as_strided
 
@@ -173,18 +173,6 @@ def view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Tens
     except (ValueError, TypeError, RuntimeError):
         check_history(self)
         array = viewed(a, flatten_ints(shape))  # says what is wrong
-    if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
-        made = allocate(Tensor)
-        made._array = array
-        made._storage = self._storage
-        made._meta = None
-        made._keys = INFERENCE_KEYS
-        made._version_counter = None
-        return made
-    if self._meta is None or not tls.state.grad_mode:
-        plain = plain_view(self, array, tls.state)
-        if plain is not None:
-            return plain
     return make_view(VIEW, self, array, (flatten_ints(shape),))
 
 

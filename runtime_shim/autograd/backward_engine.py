@@ -48,7 +48,6 @@ def run_backward(
     grad_mode = state.grad_mode
     saved_tensor_hooks = list(state.saved_tensor_hooks)
     state.grad_mode = create_graph
-    state.refresh()
     global _backwards
     outer = _of_this_backward(state)
     _backwards += 1
@@ -69,7 +68,6 @@ def run_backward(
             setattr(state, name, value)
         state.grad_mode = grad_mode
         state.saved_tensor_hooks[:] = saved_tensor_hooks
-        state.refresh()
 
 
 #: How many backwards run within each other on one Python stack. Deeper ones continue on another, as PyTorch's do.

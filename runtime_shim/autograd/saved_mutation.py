@@ -72,10 +72,8 @@ def allow_mutation_on_saved_tensors() -> Iterator[MutationContext]:
     context = MutationContext()
     with saved_tensors_hooks(context.pack, context.unpack):
         state.before_write = context.before_write
-        state.refresh()
         try:
             yield context
         finally:
             state.before_write = None
-            state.refresh()
             context.clear()

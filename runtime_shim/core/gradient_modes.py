@@ -265,7 +265,6 @@ def exclude(keys: int, name: str) -> int:
     before = state.excluded
     state.excluded |= keys
     state.guards.append(name)
-    state.refresh()
     return before
 
 
@@ -274,4 +273,3 @@ def leave_excluded(before: int, name: str) -> None:
     state = tls.state
     state.excluded = before
     _leave(state.guards, name)
-    state.refresh()

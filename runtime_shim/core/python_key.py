@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from .thread_state import PYTHON, ThreadState, tls
+from .thread_state import PYTHON, tls
 
 
 class _Asking:
@@ -38,12 +38,10 @@ def disabled_torch_dispatch(func: Any, types: Any, args: Any = (), kwargs: Any =
     state = tls.state
     before, modes = state.excluded, state.dispatch_modes
     state.excluded, state.dispatch_modes = before | PYTHON, []
-    state.refresh()
     try:
         return func(*args, **(kwargs or {}))
     finally:
         state.excluded, state.dispatch_modes = before, modes
-        state.refresh()
 
 
 def wants_to_be_asked(cls: type) -> bool:
@@ -52,7 +50,4 @@ def wants_to_be_asked(cls: type) -> bool:
 
 def prepare() -> None:
     """From now on there may be such tensors."""
-    if not ThreadState.has_asked_classes:
-        importlib.import_module("guardfix.runtime_shim.utils.asked_classes")
-        ThreadState.has_asked_classes = True
-    tls.state.refresh()
+    importlib.import_module("guardfix.runtime_shim.utils.asked_classes")

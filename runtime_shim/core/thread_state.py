@@ -27,11 +27,7 @@ Snapshot = tuple[bool, bool, int, int]
 
 
 class ThreadState:
-    """Per-thread dispatch state.
-
-    Two fields are derived. `fast`: ops may skip every layer above the numpy kernel. `plain`: on a tensor made outside
-    inference mode, of which nothing is recorded, an op only has to count its write or note its view.
-    """
+    """The dispatch state of a thread."""
 
     __slots__ = (
         "anomaly",
@@ -45,7 +41,6 @@ class ThreadState:
         "before_write",
         "dispatch_modes",
         "excluded",
-        "fast",
         "function_modes",
         "function_off",
         "grad_mode",
@@ -53,7 +48,6 @@ class ThreadState:
         "included",
         "inference_mode",
         "no_saved_tensor_hooks",
-        "plain",
         "running_node",
         "saved_tensor_hooks",
         "sequence",
@@ -61,9 +55,6 @@ class ThreadState:
         "transforms",
         "wrap_scalars",
     )
-
-    #: Whether there may be tensors of classes that are asked: then no op may skip its layers.
-    has_asked_classes = False
 
     def __init__(self) -> None:
         self.grad_mode = True
@@ -90,36 +81,12 @@ class ThreadState:
         self.transforms = 0  # how many of torch.func's transforms run within each other
         self.anomaly = False
         self.anomaly_checks_nan = True
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Recompute what is derived; call after any change of modes, key sets, tracer or `before_write`.
-
-        Grad mode is no part of it: ops read that themselves.
-        """
-        self.fast = (
-            self.inference_mode
-            and self.tracer is None
-            and not self.dispatch_modes
-            and not ThreadState.has_asked_classes
-            and (self.excluded & AUTOGRAD) != 0
-            and not (self.included & ADINPLACEORVIEW)
-        )
-        self.plain = (
-            not self.inference_mode
-            and self.tracer is None
-            and not self.dispatch_modes
-            and self.before_write is None
-            and self.included == ADINPLACEORVIEW
-            and not self.excluded
-        )
 
     def snapshot(self) -> Snapshot:
         return self.grad_mode, self.inference_mode, self.included, self.excluded
 
     def restore(self, saved: Snapshot) -> None:
         self.grad_mode, self.inference_mode, self.included, self.excluded = saved
-        self.refresh()
 
     def set_inference_mode(self, enabled: bool) -> None:
         """What constructing c10::InferenceMode does. `False` also turns grad mode on, even inside no_grad."""
@@ -131,7 +98,6 @@ class ThreadState:
         else:
             self.included |= ADINPLACEORVIEW
             self.excluded &= ~AUTOGRAD
-        self.refresh()
 
 
 class _Local(threading.local):

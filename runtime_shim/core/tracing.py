@@ -113,9 +113,7 @@ def trace() -> Iterator[Trace]:
     outer = state.tracer
     recorded = Trace()
     state.tracer = recorded
-    state.refresh()
     try:
         yield recorded
     finally:
         state.tracer = outer
-        state.refresh()

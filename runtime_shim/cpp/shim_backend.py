@@ -144,7 +144,6 @@ class ShimBackend(Backend):
         state = tls.state
         shown, leave = self._put_in_force(name, argument)
         state.guards.append(shown)
-        state.refresh()
         if self.printer is not None:
             self.printer.guards_changed()
         return _Guard(shown, leave)
@@ -153,7 +152,6 @@ class ShimBackend(Backend):
         state = tls.state
         guard.leave()
         forget_guard(state.guards, guard.shown)
-        state.refresh()
         if self.printer is not None:
             self.printer.guards_changed()
 

@@ -31,7 +31,6 @@ class TracePrinter(Trace):
     def __exit__(self, *_: object) -> None:
         state = tls.state
         state.tracer = None
-        state.refresh()
 
     def traced(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function`, with its thread attached to this trace: a new thread starts without."""
@@ -47,7 +46,6 @@ class TracePrinter(Trace):
         state = tls.state
         if state.tracer is None:
             state.tracer = self
-            state.refresh()
 
     def record(self, op: str, keys: int, result: Any) -> None:
         super().record(op, keys, result)

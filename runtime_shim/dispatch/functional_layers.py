@@ -23,8 +23,8 @@ import numpy as np
 
 from ..core import error_texts
 from ..core.python_key import ASKING
-from ..core.tensor import Tensor, allocate, history, ndarray, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, ThreadState, tls
+from ..core.tensor import Tensor, history, new_tensor, requires_grad
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
@@ -33,23 +33,6 @@ from .op_node import OpNode, make_node
 from .tensor_arguments import arguments_of, arrays
 
 asarray, asanyarray = np.asarray, np.asanyarray
-
-
-# -- registration
-# -----------------------------------------------------------------------------------------------
-
-
-# -- functional ops
-# ---------------------------------------------------------------------------------------------
-
-
-def unrecorded(state: ThreadState, a: Tensor, b: Tensor | None = None) -> bool:
-    """Whether all that an op on these tensors comes to is its kernel and a new tensor around the result."""
-    return state.fast or (
-        state.plain
-        and a._keys == NORMAL_KEYS
-        and (not state.grad_mode or (a._meta is None and (b is None or b._meta is None)))
-    )
 
 
 def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
@@ -80,19 +63,7 @@ def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         assert op.outputs is not None
         result = op.outputs([new_tensor(r) for r in result])
     else:
-        if type(result) is not ndarray:
-            result = asanyarray(result)
-        t = allocate(Tensor)
-        t._array = result
-        t._storage = [0, result]
-        t._meta = None
-        if state.inference_mode:
-            t._keys = INFERENCE_KEYS
-            t._version_counter = None
-        else:
-            t._keys = NORMAL_KEYS
-            t._version_counter = [0]
-        result = t
+        result = new_tensor(result)
     if state.tracer is not None:
         state.tracer.record(op.name, keys, result)
     return result
@@ -209,29 +180,11 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         results = [new_tensor(r) for r in found]
         give_history(op, node, results)
         return op.outputs(results)
-    if type(found) is not ndarray:
-        found = asanyarray(found)
-    t = allocate(Tensor)
-    t._array = found
-    t._storage = [0, found]
-    if state.inference_mode:
-        t._keys = INFERENCE_KEYS
-        t._version_counter = None
-    else:
-        t._keys = NORMAL_KEYS
-        t._version_counter = [0]
-    t._meta = None
+    t = new_tensor(found)
+    found = t._array
     if found.dtype.kind in "fcV":
         t._meta = history(node)
         node.outputs.append((found.shape, found.dtype))
         if op.saves_result:
             node.saved["result"] = Saved(t, True)
     return t
-
-
-# -- in-place ops
-# -----------------------------------------------------------------------------------------------
-
-
-# -- out=
-# -------------------------------------------------------------------------------------------------------

@@ -406,11 +406,9 @@ def recording_calls(recorder: CallRecorder) -> Iterator[None]:
             put(functional, name, recorder.watched(spell, value))
     state = tls.state
     outer, state.tracer = state.tracer, recorder
-    state.refresh()
     try:
         yield
     finally:
         state.tracer = outer
-        state.refresh()
         for step in reversed(undo):
             step()

@@ -32,9 +32,7 @@ from ..aten.unfolding import col2im, im2col
 from ..core import dtypes
 from ..core.argument_errors import require_tensors
 from ..core.gradient_modes import no_grad
-from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import tls
-from ..dispatch.functional_layers import unrecorded
+from ..core.tensor import Tensor
 from ..dispatch.op_description import OPS
 from .grid_functions import *  # noqa: F403
 from .loss_functions import *  # noqa: F403
@@ -76,14 +74,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is None:
         return matmul(input, weight.t())
     if ndim == 2:
-        state = tls.state
-        if (
-            weight._array.ndim == 2
-            and type(input) is type(weight) is type(bias) is Tensor
-            and unrecorded(state, input, weight)
-            and (bias._meta is None or not state.grad_mode)
-        ):  # without the view of the weight that only a node would ask for
-            return new_tensor(_ADDMM.kernel(bias._array, input._array, weight._array.T, 1, 1))
         return addmm(bias, input, weight.t())
     if input.is_contiguous() and bias._array.ndim == 1:
         shape = input.shape

@@ -97,13 +97,11 @@ class Recorder(Trace):
         finally:
             state = tls.state
             state.tracer = None
-            state.refresh()
 
     def _attach(self) -> None:
         state = tls.state
         if state.tracer is None:
             state.tracer = self
-            state.refresh()
         if self.thread.number < 0:
             with self._starting:
                 self.thread.number = self.threads

@@ -174,11 +174,9 @@ class _Modes:
             if self.count == 1:
                 self.put(_REPLACEMENTS)
         tls.state.dispatch_modes.append(mode)
-        tls.state.refresh()
 
     def pop(self) -> None:
         tls.state.dispatch_modes.pop()
-        tls.state.refresh()
         with self.lock:
             self.count -= 1
             if not self.count:

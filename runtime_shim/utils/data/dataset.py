@@ -6,7 +6,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from ...core.tensor import Tensor
 
