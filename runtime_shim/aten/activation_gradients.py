@@ -18,7 +18,6 @@ from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import op
 from .elementwise import conj, mul_scalar
-from .row_products import less_row_sums, rows_of
 
 _KIND: dict[str, Any] = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 
@@ -177,15 +176,6 @@ def _softmax_twice(grad: Tensor, grad_output: Tensor, output: Tensor, dim: int) 
 def softmax_backward(grad_output: Any, output: Any, dim: int) -> Array:
     if not output.size:
         return packed(grad_output)
-    if (
-        output.ndim
-        and dim in (-1, output.ndim - 1)
-        and grad_output.shape == output.shape
-        and grad_output.dtype is output.dtype
-    ):
-        rows, output_rows = rows_of(grad_output, output.shape[-1]), rows_of(output, output.shape[-1])
-        if rows is not None and output_rows is not None:
-            return less_row_sums(rows, output_rows).reshape(output.shape)
     common = (grad_output * output).sum(axis=dim if output.ndim else None, keepdims=True)
     return packed(output * (grad_output - common))
 
