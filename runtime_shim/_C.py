@@ -11,10 +11,10 @@ from .aten import FUNCTIONS
 from .autograd import _unsafe_preserve_version_counter
 from .core import error_texts
 from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
-from .core.python_key import disabled_torch_dispatch as _disabled_torch_dispatch_impl  # noqa: F401
 from .core.tensor import Tensor, raw_is_leaf
 from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
 from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, PYTHON, Snapshot, tls
+from .core.thread_state import disabled_torch_dispatch as _disabled_torch_dispatch_impl  # noqa: F401
 from .dispatch.tensor_subclasses import DisableTorchFunction, DisableTorchFunctionSubclass
 from .tape.saved_tensors import SavedTensor
 
@@ -332,7 +332,7 @@ def _set_grad_enabled(enabled: bool) -> None:
 
 def _version_counts() -> dict[str, int]:
     """How often versions were bumped and views recorded so far in this process."""
-    from .dispatch.layer_counts import COUNTS
+    from .dispatch.writing_layers import COUNTS
 
     return dict(COUNTS)
 

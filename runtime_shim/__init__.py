@@ -120,8 +120,8 @@ _ELSEWHERE = {
     "save": "serialization",
     "load": "serialization",
     "set_printoptions": "core.tensor_printing",
-    "set_warn_always": "core.warned_once",
-    "is_warn_always_enabled": "core.warned_once",
+    "set_warn_always": "core.error_texts",
+    "is_warn_always_enabled": "core.error_texts",
     **dict.fromkeys(
         (
             "_check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_type _check_value"
@@ -131,9 +131,9 @@ _ELSEWHERE = {
     "Tag": "library.operator_schema",
     "Generator": "aten.random_numbers",
     "default_generator": "aten.random_numbers",
-    "is_anomaly_enabled": "autograd.anomaly",
-    "is_anomaly_check_nan_enabled": "autograd.anomaly",
-    "set_anomaly_enabled": "autograd.anomaly",
+    "is_anomaly_enabled": "autograd.python_nodes",
+    "is_anomaly_check_nan_enabled": "autograd.python_nodes",
+    "set_anomaly_enabled": "autograd.python_nodes",
     "ops": "library",
     "classes": "library.script_classes",
     "compile": "compiler",
@@ -143,8 +143,8 @@ _ELSEWHERE = {
         "nn.functional",
     ),
     "UntypedStorage": "core.storage",
-    "finfo": "core.number_limits",
-    "iinfo": "core.number_limits",
+    "finfo": "core.value_checks",
+    "iinfo": "core.value_checks",
     "vmap": "func",
     "autocast": "amp",
     "GradScaler": "amp",
@@ -175,7 +175,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype of the result of arithmetic on both."""
     from numbers import Number
 
-    from .core.argument_errors import invalid_combination
+    from .core.error_texts import invalid_combination
     from .core.tensor import Tensor
 
     if not (isinstance(tensor1, (Tensor, Number)) and isinstance(tensor2, (Tensor, Number))):

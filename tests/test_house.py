@@ -95,7 +95,7 @@ STANDS_FOR_PYTORCH = (
     "extension/inline_modules.py",
     "func.py",
     "jit/archive_loader.py",
-    "jit/script_errors.py",
+    "jit/script_values.py",
     "library/__init__.py",
     "mps.py",
     "nn/functional.py",

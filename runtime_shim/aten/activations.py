@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING, wrong_type
+from ..core.array_kinds import elementwise, in_order_of, packed
 from ..core.dtypes import Array, wrap_dim
+from ..core.error_texts import MISSING, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
-from ..core.reordered_array import elementwise, in_order_of, packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import (
     ANY_DTYPE,
@@ -25,7 +25,7 @@ from ..dispatch.op_description import (
 )
 from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op
-from .activation_gradients import (
+from .backward_kernels import (
     elu_backward,
     gelu_backward,
     hardswish_backward,

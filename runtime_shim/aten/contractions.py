@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.error_texts import require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes

@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, error_texts
-from ..core.argument_errors import wrong_type
+from ..core.array_kinds import in_order_of_iteration
 from ..core.dtypes import Array, sizes
+from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import in_order_of_iteration
 from ..core.tensor import Tensor, attach
 from ..core.thread_state import tls
-from ..dispatch.inplace_layers import write_through_layers
-from ..dispatch.memory_overlap import may_share
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.op_node import describe_recording
+from ..dispatch.op_node import arguments_of, describe_recording
 from ..dispatch.registration import composite, op
-from ..dispatch.tensor_arguments import arguments_of
+from ..dispatch.writing_layers import may_share, write_through_layers
 from . import parts, views
 
 

@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import invalid_combination, wrong_type
 from ..core.dtypes import Array, sizes
+from ..core.error_texts import invalid_combination, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like, geometry, suggested_format
 from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
-from ..dispatch.inplace_layers import bump, write_through_layers
-from ..dispatch.memory_overlap import assert_no_overlap, resize_storage
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op
-from ..dispatch.op_node import describe_recording
+from ..dispatch.op_node import arguments_of, describe_recording
 from ..dispatch.registration import composite, op
-from ..dispatch.tensor_arguments import arguments_of
-from . import strided
-from .strided import check_storage_bounds, storage_window
+from ..dispatch.writing_layers import assert_no_overlap, bump, resize_storage, write_through_layers
+from . import bit_views
+from .bit_views import check_storage_bounds, storage_window
 from .views import flatten_ints
 
 COPY = describe_recording(
@@ -240,7 +238,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 AS_STRIDED_ = describe_recording(
     "as_strided",
     lambda self, window, base: self,
-    {"self": lambda grad, window, base: strided.as_strided_backward(grad, base, window)},
+    {"self": lambda grad, window, base: bit_views.as_strided_backward(grad, base, window)},
     node="AsStridedBackward1",
     reshapes=True,
 )

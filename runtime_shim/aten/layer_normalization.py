@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, Ints, sizes
+from ..core.error_texts import require_tensors
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
-from .mixed_dtypes import check_mixed_dtypes
-from .normalization import moments, statistics_dtype
+from .normalization import check_mixed_dtypes, moments, statistics_dtype
 
 
 def _normed(

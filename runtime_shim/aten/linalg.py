@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, error_texts
-from ..core.argument_errors import require_tensors, wrong_type
 from ..core.dtypes import Array, sizes
+from ..core.error_texts import require_tensors, wrong_type
 from ..core.tensor import Tensor, attach, ndarray, requires_grad
 from ..core.thread_state import tls
 from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
-from ..dispatch.out_argument import resize_output
 from ..dispatch.registration import composite, op
+from ..dispatch.writing_layers import resize_output
 from .elementwise import conj
 from .views import expand_array
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, return_type
 from ..core.memory_layout import by_columns
-from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import composite, op

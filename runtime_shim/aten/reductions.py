@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import invalid_combination
 from ..core.dtypes import Array, wrap_dim
+from ..core.error_texts import invalid_combination
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import (

@@ -16,9 +16,8 @@ from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal, Op
 from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op, publish
-from .absent_gradients import no_derivative
 from .elementwise import conj, mul_scalar
-from .ufunc_makers import FLOAT, unary
+from .ufunc_makers import FLOAT, no_derivative, unary
 
 
 def _written_without_derivative(name: str) -> tuple[Op, Op]:

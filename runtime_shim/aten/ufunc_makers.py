@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING, wrong_type
 from ..core.dtypes import Array, can_cast, cast_error, result_type
+from ..core.error_texts import MISSING, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like
 from ..core.tensor import Tensor, ndarray, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.functional_layers import asarray, functional
-from ..dispatch.inplace_layers import inplace, store
 from ..dispatch.op_description import (
     ANY_DTYPE,
     ELEMENTWISE,
@@ -28,10 +27,9 @@ from ..dispatch.op_description import (
     OutRule,
     describe,
 )
-from ..dispatch.op_node import describe_recording
-from ..dispatch.out_argument import run_out
+from ..dispatch.op_node import NUMBERS, describe_recording
 from ..dispatch.registration import publish
-from ..dispatch.tensor_arguments import NUMBERS
+from ..dispatch.writing_layers import inplace, run_out, store
 
 # What dtype a result has where the operands promote to an integer or bool.
 SAME, FLOAT, BOOL = "same", "float", "bool"
@@ -333,3 +331,21 @@ def binary(
         call_.operator = as_operator(call_, name + "_")  # type: ignore[attr-defined]
         publish(name + "_", call_)
     return call
+
+
+def no_derivative(name: str) -> Callable[[Any], Tensor]:
+    """What derivatives.yaml has as `not_implemented("name")`."""
+
+    def refuse(grads: Any) -> Tensor:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return refuse
+
+
+def no_autograd_kernel(name: str) -> Callable[[Any], Tensor]:
+    """The formula of an op that derivatives.yaml doesn't have; the node is called NotImplemented."""
+
+    def refuse(grads: Any) -> Tensor:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return refuse

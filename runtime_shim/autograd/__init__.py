@@ -10,9 +10,8 @@ import numpy
 from ..core import error_texts
 from ..core.dtypes import Size
 from ..core.function_table import FUNCTIONS
-from ..core.python_key import asked
 from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import tls
+from ..core.thread_state import asked, tls
 from ..tape.history import gradient_edge
 from ..tape.nodes import Edge
 
@@ -133,9 +132,9 @@ def backward(
     edges, grads = _roots(_as_tuple(tensors), grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        from ..core import warned_once
+        from ..core import error_texts
 
-        warned_once.warn_once(warned_once.CREATE_GRAPH)
+        error_texts.warn_once(error_texts.CREATE_GRAPH)
     if inputs is None:
         _engine().run_backward(edges, grads, keep, create_graph, None)
         return
@@ -209,14 +208,14 @@ class _unsafe_preserve_version_counter:
 
 _HERE = "guardfix.runtime_shim.autograd"
 #: Modules that are imported when they are asked for.
-_SUBMODULES = ("graph", "grad_mode", "function", "functional", "anomaly", "variable")
+_SUBMODULES = ("graph", "grad_mode", "function", "functional", "variable")
 _ELSEWHERE = {
     "Function": f"{_HERE}.function",
     "once_differentiable": f"{_HERE}.function",
-    "set_detect_anomaly": f"{_HERE}.anomaly",
-    "detect_anomaly": f"{_HERE}.anomaly",
-    "set_multithreading_enabled": f"{_HERE}.anomaly",
-    "is_multithreading_enabled": f"{_HERE}.anomaly",
+    "set_detect_anomaly": f"{_HERE}.python_nodes",
+    "detect_anomaly": f"{_HERE}.python_nodes",
+    "set_multithreading_enabled": f"{_HERE}.python_nodes",
+    "is_multithreading_enabled": f"{_HERE}.python_nodes",
     "gradcheck": f"{_HERE}.gradient_checks",
     "gradgradcheck": f"{_HERE}.gradient_checks",
     "SavedTensor": "guardfix.runtime_shim.tape.saved_tensors",

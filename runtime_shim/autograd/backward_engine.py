@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.array_kinds import ZeroArray
 from ..core.dtypes import BY_CHAR, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
-from ..core.python_key import asked
 from ..core.tensor import Tensor, meta_of, requires_grad
-from ..core.thread_state import tls
-from ..core.zero_array import ZeroArray
+from ..core.thread_state import asked, tls
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
-from .gradient_shapes import expandable_to, gradient_in_dtype, sum_to
-from .hook_results import as_given, check_replacement
+from .gradient_shapes import as_given, check_replacement, expandable_to, gradient_in_dtype, sum_to
 
 #: How many there were; each has its number.
 _backwards = 0

@@ -22,15 +22,13 @@ from typing import Any
 import numpy as np
 
 from ..core import error_texts
-from ..core.python_key import ASKING
 from ..core.tensor import Tensor, history, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, ThreadState, tls
+from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
 from .op_description import Op
-from .op_node import OpNode, make_node
-from .tensor_arguments import arguments_of, arrays
+from .op_node import OpNode, arguments_of, arrays, make_node
 
 asarray, asanyarray = np.asarray, np.asanyarray
 

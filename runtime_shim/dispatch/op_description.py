@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING, wrong_type
-from .bfloat16_kernels import widen
-from .numpy_names import numpy_name
-from .op_functions import by_position
+from ..core.error_texts import MISSING, wrong_type
+from .kernel_forms import by_position, numpy_name, widen
 
 KernelFunction = Callable[..., Any]
 Refuses = str | None | Callable[..., str | None]

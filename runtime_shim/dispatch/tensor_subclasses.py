@@ -8,12 +8,11 @@ from typing import Any
 
 from ..core import dtypes
 from ..core import tensor as core_tensor
+from ..core.array_kinds import stand_in
 from ..core.device import check_device
 from ..core.function_table import FUNCTIONS
-from ..core.python_key import asked, wants_to_be_asked
 from ..core.tensor import Tensor, attach
-from ..core.thread_state import tls
-from ..core.zero_array import stand_in
+from ..core.thread_state import asked, tls, wants_to_be_asked
 from .function_overrides import ALL_DISABLED, SUBCLASSES_DISABLED
 
 # -- the default of Tensor

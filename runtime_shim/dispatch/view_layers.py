@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array
+from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
-from ..core.python_key import ASKING
 from ..core.tensor import (
     DEFAULT,
     INFERENCE_MODE,
@@ -20,13 +19,13 @@ from ..core.tensor import (
     current_version,
     requires_grad,
 )
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, tls
+from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, tls
 from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
-from .layer_counts import COUNTS
 from .op_description import ANY_DTYPE, OPS, Op, describe
 from .op_node import OpNode
 from .registration import publish
+from .writing_layers import COUNTS
 
 
 def propagate_creation_meta(previous: int, new: int) -> int:

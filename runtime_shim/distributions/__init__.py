@@ -13,9 +13,8 @@ from .continuous_distributions import (
     Normal,
     Uniform,
 )
-from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson
+from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson, kl_divergence, register_kl
 from .distribution import Distribution
-from .divergence import kl_divergence, register_kl
 from .transforms import (
     AffineTransform,
     ComposeTransform,

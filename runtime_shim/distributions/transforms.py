@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from ..aten import FUNCTIONS
 from ..core.gradient_modes import no_grad
-from ..core.number_limits import finfo
 from ..core.supported_names import refuses_missing
 from ..core.tensor import Tensor
+from ..core.value_checks import finfo
 from .continuous_distributions import Independent, Normal
 from .distribution import POSITIVE, REAL, UNIT, Constraint, Distribution
 

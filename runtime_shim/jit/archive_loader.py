@@ -9,15 +9,14 @@ from typing import Any
 
 from ..core.account import Account, LimitReached, brief, pay, paying_into, weight
 from ..core.pickle_machine import Builder
+from .archive_writer import Runtime
 from .archived_tensors import TensorReader
 from .calls.call_costs import LARGEST
 from .calls.call_table import OpTable
 from .script_compiler import compile_function
-from .script_errors import ArchiveError
 from .script_module import ArchiveModule, make_instance
-from .script_runtime import Runtime
 from .script_source import CompilationUnit, ParsedFunction, parse_file
-from .script_values import ScriptObject
+from .script_values import ArchiveError, ScriptObject
 from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive, unpickle
 from .type_annotations import Mismatch, Type, convert, has_type
 

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core import dtypes, pickled_values
+from ..core import dtypes, pickle_machine
 from ..core.account import brief
 from ..core.device import device
-from ..core.pickle_machine import Global, Opcode, PickleMachine
-from ..core.pickled_values import of_kind
+from ..core.pickle_machine import Global, Opcode, PickleMachine, of_kind
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..nn.parameter import Parameter
-from .script_errors import ArchiveError
+from .script_values import ArchiveError
 from .torchscript_archive import Archive, ArchiveLimits
 
 DTYPE_CODES: dict[int, str] = {
@@ -216,7 +215,7 @@ class _Machine(PickleMachine):
 
 
 _DTYPES = {known.name: known for known in (*dtypes.ALL, dtypes.bfloat16)}
-_OPCODES: dict[str, Opcode] = {**pickled_values.OPCODES, "BINPERSID": PickleMachine.persistent}
+_OPCODES: dict[str, Opcode] = {**pickle_machine.OPCODES, "BINPERSID": PickleMachine.persistent}
 
 
 class _SavedNames:
@@ -234,7 +233,7 @@ class _SavedNames:
         self._calls: dict[str, Callable[..., Any]] = {
             "torch._utils _rebuild_tensor_v2": rebuilt,
             "torch._utils _rebuild_parameter": _parameter,
-            **pickled_values.CALLS,
+            **pickle_machine.CALLS,
             "torch Size": _size,
             "torch device": lambda kind, index=None: (
                 device(of_kind(str, kind)) if index is None else device(kind, index)

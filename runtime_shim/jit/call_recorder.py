@@ -23,7 +23,7 @@ from ..core.error_texts import UnsupportedError
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..core.tracing import Trace
-from .calls.tensor_call_names import LISTS
+from .calls.call_registry import LISTS
 from .traced_spellings import CODE_OF_DTYPE, Spelling, spelling
 
 

@@ -16,7 +16,6 @@ from ..core.account import account_in_force, brief, pay
 from .calls.call_costs import parts_of
 from .calls.call_table import OpTable, UnknownOp
 from .script_builtins import Builtins
-from .script_errors import ArchiveError
 from .script_running import ACTIVATION, LINE, ScriptRaise
 from .script_source import CompilationUnit, Lacking, ParsedFunction, ScriptStatement, SourceError, literal, qualified
 from .script_statements import (
@@ -34,7 +33,7 @@ from .script_statements import (
     run_block,
     while_loop,
 )
-from .script_values import UNINITIALIZED, Enumerator, ForkedTask, ScriptObject
+from .script_values import UNINITIALIZED, ArchiveError, Enumerator, ForkedTask, ScriptObject
 from .type_annotations import NotAType, Type, World, dotted_name, type_of_annotation
 
 _LONGEST = 4000

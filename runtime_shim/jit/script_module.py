@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.account import brief
-from .archive_writer import save
-from .script_runtime import runtime_of
+from .archive_writer import runtime_of, save
 from .script_source import Method, ScriptClass
 from .script_values import ScriptObject
 from .type_annotations import Mismatch, convert

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..core.account import LimitReached
-from .script_errors import ArchiveError, Error
+from .script_values import ArchiveError, Error
 
 if TYPE_CHECKING:
     from .script_source import ParsedFunction

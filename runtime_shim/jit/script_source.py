@@ -20,9 +20,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from .script_errors import ArchiveError
 from .script_printing import to_text
-from .script_values import Enumerator
+from .script_values import ArchiveError, Enumerator
 from .type_annotations import NotAType, Type, dotted_name, type_of_annotation
 
 _Runtime = Any

@@ -19,7 +19,7 @@ from typing import IO, Any, Protocol
 
 from ..core.account import Budget, LimitReached, pay
 from ..core.pickle_machine import VALUE_OPCODES, Builder, Global, Malformed, Opcode, PickleMachine, protocols
-from .script_errors import ArchiveError
+from .script_values import ArchiveError
 
 
 class Readable(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core import dtypes
 from .archived_tensors import DTYPE_CODES
-from .calls.tensor_call_names import LISTS, RENAMED, SAME
+from .calls.call_registry import LISTS, RENAMED, SAME
 
 Spelled = tuple[Any, ...] | None
 """The name of an op and its positional arguments, or None where a call has no spelling."""

@@ -15,12 +15,11 @@ from typing import Any
 
 from ..core.device import known
 from ..core.supported_names import missing_attribute
-from .custom_op_definitions import CustomOpDef, custom_op, defined_op
+from .custom_op_definitions import CustomOpDef, autograd_kernel, custom_op, defined_op
 from .custom_ops import REGISTRY, OpOverload, fallthrough_kernel, ops, split_qualname
 from .op_checks import FAKES, opcheck
 from .op_library import ELSEWHERE, KEYS, Library
-from .registered_autograd import autograd_kernel
-from .schema_inference import infer_schema
+from .schema_parsing import infer_schema
 
 __all__ = [
     "CustomOpDef",

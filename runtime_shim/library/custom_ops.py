@@ -14,12 +14,11 @@ from typing import Any
 
 from ..aten import FUNCTIONS, LATE_FUNCTIONS
 from ..core.function_table import ATEN_ALONE
-from ..core.python_key import ASKING
 from ..core.tensor import Tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, PYTHON, tls
+from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, BACKEND, PYTHON, tls
 from . import missing_autograd
 from .operator_schema import Schema
-from .shared_libraries import LOADED, load_library
+from .script_classes import LOADED, load_library
 
 #: In the order in which the dispatcher tries them.
 LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CPU"}

@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional, init, utils
-from .containers import ModuleDict, ModuleList, Sequential
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .conv_layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from .embedding_bag import EmbeddingBag
 from .layers import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
+    Bilinear,
     Embedding,
+    EmbeddingBag,
     GroupNorm,
+    Identity,
     LayerNorm,
+    Linear,
 )
-from .linear import Bilinear, Identity, Linear
 from .module import Module
 from .parameter import Buffer, Parameter
-from .parameter_containers import ParameterDict, ParameterList
 from .weightless_layers import (
     CELU,
     ELU,
@@ -81,16 +82,16 @@ _LATE = {
             "PairwiseDistance PixelShuffle PixelUnshuffle ReflectionPad1d "
             "ReflectionPad3d ReplicationPad1d ReplicationPad3d Softshrink Unfold ZeroPad1d ZeroPad3d "
         ).split(),
-        "window_layers",
+        "more_layers",
     ),
     **dict.fromkeys(
         ("CTCLoss CosineEmbeddingLoss MarginRankingLoss TripletMarginLoss ").split(),
-        "loss_layers",
+        "more_layers",
     ),
-    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
+    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "more_layers"),
     "DataParallel": "containers",
-    "ParameterDict": "parameter_containers",
-    "ParameterList": "parameter_containers",
+    "ParameterDict": "containers",
+    "ParameterList": "containers",
     **dict.fromkeys(("LazyModuleMixin", "UninitializedBuffer", "UninitializedParameter"), "lazy"),
     **dict.fromkeys(
         (
@@ -98,7 +99,7 @@ _LATE = {
             "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
             "LazyLinear"
         ).split(),
-        "lazy_layers",
+        "lazy",
     ),
     **dict.fromkeys(
         ("GRU GRUCell LSTM LSTMCell MultiheadAttention RNN RNNBase RNNCell RNNCellBase ").split(),

@@ -12,25 +12,24 @@ import numpy as np
 
 from ..aten import FUNCTIONS
 from ..aten import activations as _act
-from ..aten import binary_losses as _binary
 from ..aten import convolution as _conv
 from ..aten import einsum as _einsum
 from ..aten import embedding as _embed
 from ..aten import layer_normalization as _layer_norm
+from ..aten import losses as _binary
 from ..aten import losses as _loss
 from ..aten import normalization as _norm
 from ..aten import pooling as _pool
 from ..aten.adaptive_pooling import *  # noqa: F403
+from ..aten.backward_kernels import NONE, SUM
 from ..aten.dot_product_attention import scaled_dot_product_attention
 from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
-from ..aten.loss_gradients import NONE, SUM
 from ..aten.norms import norm_along
-from ..aten.padding import pad
 from ..aten.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
-from ..aten.unfolding import col2im, im2col
+from ..aten.unfolding import col2im, im2col, pad
 from ..core import dtypes
-from ..core.argument_errors import require_tensors
+from ..core.error_texts import require_tensors
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from ..dispatch.op_description import OPS

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..aten.shrinking import hardshrink, softshrink
+from ..aten.function_forms import hardshrink, softshrink
 from ..aten.unfolding import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS

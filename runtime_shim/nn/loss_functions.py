@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..aten.backward_kernels import MEAN, NONE
 from ..aten.elementwise import add_scalar, sub_scalar
-from ..aten.loss_gradients import MEAN, NONE
 from ..aten.losses import REDUCTIONS
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS

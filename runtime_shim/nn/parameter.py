@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..aten import FUNCTIONS
-from ..aten.pickling import REBUILT_BY, rebuild
+from ..aten.copies import REBUILT_BY, rebuild
 from ..core.tensor import Tensor, disabled_torch_function, of_class, set_requires_grad
 
 

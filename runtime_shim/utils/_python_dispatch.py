@@ -18,12 +18,11 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, cast
 
-from ..core.python_key import ASKING
 from ..core.tensor import Tensor
-from ..core.thread_state import BACKEND, PYTHON, ThreadState, tls
-from ..dispatch import functional_layers, inplace_layers, view_layers
+from ..core.thread_state import ASKING, BACKEND, PYTHON, ThreadState, tls
+from ..dispatch import functional_layers, view_layers, writing_layers
 from ..dispatch.op_description import Op
-from ..dispatch.tensor_arguments import arguments_of
+from ..dispatch.op_node import arguments_of
 from ..library.custom_ops import COMPOSITE, OpOverload
 from .asked_classes import share_memory
 
@@ -111,7 +110,7 @@ def _write_through_layers(
 ) -> Tensor:
     if state.dispatch_modes and not keys & PYTHON:
         kernel = ASKING.write(op, state, args)
-    found: Tensor = _ORIGINAL[inplace_layers, "write_through_layers"](op, state, self, args, tensors, keys, kernel)
+    found: Tensor = _ORIGINAL[writing_layers, "write_through_layers"](op, state, self, args, tensors, keys, kernel)
     return found
 
 
@@ -140,7 +139,7 @@ def _call_custom(
 
 _REPLACEMENTS: dict[tuple[Any, str], Callable[..., Any]] = {
     (functional_layers, "functional"): _functional,
-    (inplace_layers, "write_through_layers"): _write_through_layers,
+    (writing_layers, "write_through_layers"): _write_through_layers,
     (view_layers, "make_view"): _make_view,
     (view_layers, "make_views"): _make_views,
     (OpOverload, "_call"): _call_custom,
@@ -150,13 +149,13 @@ _ORIGINAL = {place: getattr(*place) for place in _REPLACEMENTS}
 _IMPORTED_BY = (
     "dispatch.registration",
     "dispatch.functional_layers",
-    "dispatch.inplace_layers",
+    "dispatch.writing_layers",
     "dispatch.view_layers",
     "aten.ufunc_makers",
-    "aten.several_views",
+    "aten.parts",
     "aten.indexing",
     "aten.inplace",
-    "aten.strided",
+    "aten.bit_views",
     "aten.views",
 )
 

@@ -8,11 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from ...core.account import LimitReached, account_in_force
-from . import container_calls, network_calls, number_calls, string_calls  # noqa: F401 - they register ops
-from .call_arguments import Arguments
+from . import network_calls, value_calls  # noqa: F401 - they register ops
 from .call_costs import cost_of
-from .call_registry import VALUE_OPS, CallFunction, value_kind
-from .tensor_call_names import LISTS, RENAMED, SAME
+from .call_registry import LISTS, RENAMED, SAME, VALUE_OPS, Arguments, CallFunction, value_kind
 from .tensor_calls import ADAPTERS, BackendLacks, backend_function
 from .value_costs import pay_for
 

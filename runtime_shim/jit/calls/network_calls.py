@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .call_arguments import Arguments, reduction
-from .call_registry import CallFunction
+from .call_registry import Arguments, CallFunction, reduction
 from .tensor_calls import BackendLacks, adapter, backend_function, function_for_call
 
 

@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .call_arguments import Arguments
-from .call_registry import CallFunction
+from .call_registry import Arguments, CallFunction
 
 Adapter = Callable[[Arguments], CallFunction]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...core.supported_names import refuses_missing
-from .collate import default_collate, default_convert
-from .dataloader import DataLoader, get_worker_info
+from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -14,9 +13,9 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
-from .distributed_sampler import DistributedSampler
 from .sampler import (
     BatchSampler,
+    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,

@@ -1,4 +1,6 @@
-"""Kernels on bfloat16: computed in float32 and rounded once, as PyTorch's are.
+"""Forms of kernels: by numpy's names of their arguments, for bfloat16, and the function that calls an op.
+
+Source: numpy_compatibility_arg_names in torch/csrc/utils/python_arg_parser.cpp.
 
 Nothing here runs before a program asks for the first bfloat16 tensor; then the kernels of all ops, and of those that
 come later, are put behind the conversion.
@@ -7,11 +9,62 @@ come later, are put behind the conversion.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import wraps
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+
+
+def by_position(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """`kernel`, to be called with all its parameters by position."""
+    code = kernel.__code__
+    if not code.co_kwonlyargcount:
+        return kernel
+    code = code.replace(co_argcount=code.co_argcount + code.co_kwonlyargcount, co_kwonlyargcount=0)
+    made = FunctionType(code, kernel.__globals__, kernel.__name__, None, kernel.__closure__)
+    made.__module__, made.__qualname__ = kernel.__module__, kernel.__qualname__
+    return made
+
+
+_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
+_OWN = {name: own for own, names in _NAMES.items() for name in names}
+
+#: Functions that PyTorch defines in Python, with the names that stand there.
+_OF_PYTHON = frozenset({"norm", "split", "unique", "unique_consecutive", "cdist", "tensordot"})
+
+
+def numpy_name(parameter: str, kwargs: dict[str, Any]) -> str | None:
+    """The name among `kwargs` that means a parameter which isn't there by its own; `self` is called input as well."""
+    for name in ("input", *_NAMES["input"]) if parameter == "self" else _NAMES.get(parameter, ()):
+        if name in kwargs:
+            return name
+    return None
+
+
+def with_numpy_names(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes numpy's names of dimensions as well; `call` itself if it has no dimensions.
+
+    That of `other` is left out, for the sake of products, whose calls it would slow down.
+    """
+    code = call.__code__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    meant = {given: own for given, own in _OWN.items() if own in parameters and given not in parameters}
+    if not {"dim", "keepdim"} & {*meant.values()} or name in _OF_PYTHON or name.startswith("__"):
+        return call
+
+    @wraps(call)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            return call(*args)
+        for given in meant.keys() & kwargs.keys():
+            kwargs.setdefault(meant[given], kwargs.pop(given))
+        return call(*args, **kwargs)
+
+    return function
+
 
 _ndarray = np.ndarray
 FLOAT32 = np.dtype(np.float32)
