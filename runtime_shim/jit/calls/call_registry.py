@@ -50,7 +50,7 @@ def value_kind(value: object) -> str:
     return _KINDS.get(type(value), "any")
 
 
-_REDUCTIONS = ("none", "mean", "sum")
+REDUCTIONS = ("none", "mean", "sum")
 _MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 _STRIDED = 0
 
@@ -113,11 +113,6 @@ class Arguments:
         return self.keywords(given)
 
 
-def reduction(code: int) -> str:
-    """The name of a loss's reduction (`at::Reduction`)."""
-    return _REDUCTIONS[code]
-
-
 def is_cpu(device: Any) -> bool:
     return str(device) in ("cpu", "cpu:0")
 
@@ -130,7 +125,8 @@ _FUNCTIONAL = """
     bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor block_diag bmm
     bucketize cartesian_prod cat cdist ceil celu channel_shuffle cholesky clamp clamp_max clamp_min clip
     clone column_stack combinations concat concatenate conj contiguous conv1d conv2d conv3d
-    conv_transpose1d copysign cos cosh cosine_similarity count_nonzero cpu cross cummax cummin cumprod
+    conv_transpose1d conv_transpose2d conv_transpose3d copysign cos cosh cosine_similarity count_nonzero cpu
+    cross cummax cummin cumprod
     cumsum deg2rad det detach diag diag_embed diagflat diagonal diff digamma dim dist div divide dot
     dstack element_size elu eq equal erf erfc erfinv exp exp2 expand expand_as expm1 fill fix flatten
     flip fliplr flipud float_power floor floor_divide fmax fmin fmod frac gather ge gelu ger get_device
