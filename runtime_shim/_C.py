@@ -291,8 +291,7 @@ for _guard in (
 
 
 def _creation_meta(tensor: Tensor) -> int:
-    """How a view came to be: 0 DEFAULT, 1 IN_CUSTOM_FUNCTION, 2 MULTI_OUTPUT_NODE, 3 NO_GRAD_MODE, 4
-    INFERENCE_MODE.
+    """How a view came to be: 0 DEFAULT, 1 IN_CUSTOM_FUNCTION, 2 MULTI_OUTPUT_NODE, 3 NO_GRAD_MODE, 4 INFERENCE_MODE.
 
     RuntimeError if the tensor is not a tracked view.
     """

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from . import autograd
     from .core.tensor import Tensor
 
-# numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the
-# shim's modules.
+# numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the shim's modules.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
 
 __version__ = "2.13.0+guardfix.shim"

@@ -106,7 +106,6 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 # -- modes
-# ------------------------------------------------------------------------------------------------------------
 
 
 class TorchFunctionMode:
@@ -177,7 +176,6 @@ def enable_reentrant_dispatch() -> Iterator[None]:
 
 
 # -- which functions there are
-# ------------------------------------------------------------------------------------------------------------
 
 
 __getattr__ = refuses_missing("torch.overrides")

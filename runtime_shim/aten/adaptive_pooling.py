@@ -46,7 +46,6 @@ def _given_size(output_size: Any, input: Any, rank: int) -> Ints:
 
 
 # -- means
-# ------------------------------------------------------------------------------------------------------------------
 
 
 def _summed(x: Array, axis: int, size: int) -> tuple[Array, Array]:
@@ -172,7 +171,6 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
 
 
 # -- maxima
-# ----------------------------------------------------------------------------------------------------------------
 
 
 def _adaptive_maxima(x: Array, size: Ints) -> Array:

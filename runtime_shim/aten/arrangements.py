@@ -152,7 +152,6 @@ def range_(start: float, end: float | None = None, step: float = 1, **options: A
 
 
 # -- windows of signals
-# -------------------------------------------------------------------------------------------------
 
 
 def _window(name: str, shape: Any) -> None:

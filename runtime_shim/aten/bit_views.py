@@ -317,9 +317,7 @@ AS_STRIDED = OPS["as_strided"] = describe_recording(
 
 @composite("as_strided")
 def as_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    """A window onto the storage. Strides and offset in elements; the offset counts from the storage's
-    start.
-    """
+    """A window onto the storage. Strides and offset in elements; the offset counts from the storage's start."""
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     offset = self.storage_offset() if storage_offset is None else storage_offset

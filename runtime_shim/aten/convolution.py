@@ -59,7 +59,6 @@ def per_dimension(value: Any, count: int, name: str = "stride", function: str = 
 
 
 # -- the ops
-# ---------------------------------------------------------------------------------------------------
 
 
 def _sum_channels(grad: Tensor, bias_shape: Ints) -> Tensor:
@@ -193,7 +192,6 @@ def convolution_weight(x: Any, g: Any, shape: Ints, stride: Ints, padding: Ints,
 
 
 # -- checks
-# ----------------------------------------------------------------------------------------------------
 
 
 def _check(

@@ -41,7 +41,6 @@ def safe_softmax(self: Any, dim: int) -> Array:
 
 
 # -- the fused kernel
-# -----------------------------------------------------------------------------------------------------------
 
 
 def _wide(array: Array) -> Array:
@@ -135,7 +134,6 @@ def _slope(
 
 
 # -- the function
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:

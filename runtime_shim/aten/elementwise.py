@@ -30,7 +30,6 @@ def conj(value: Any) -> Any:
 
 
 # -- arithmetic
-# -------------------------------------------------------------------------------------------------
 
 
 def _no_bool_subtraction(self: Any, other: Any) -> None:

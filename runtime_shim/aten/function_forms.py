@@ -147,7 +147,6 @@ def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
 
 
 # -- questions
-# ----------------------------------------------------------------------------------------------------------
 
 
 @composite("is_signed", method=False)
@@ -179,12 +178,7 @@ def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
-# -- functions of elements
-# -----------------------------------------------------------------------------------------------
-
-
 # -- histograms
-# --------------------------------------------------------------------------------------------------
 
 
 _HISTOGRAM = return_type("histogram", "hist bin_edges")
@@ -205,7 +199,6 @@ def histogram(
 
 
 # -- exchange with other libraries
-# ------------------------------------------------------------------------------------------
 
 
 class _Exchanged:

@@ -236,7 +236,6 @@ def index_put(self: Tensor, indices: Sequence[Any], values: Any, accumulate: boo
 
 
 # -- x[...]
-# -----------------------------------------------------------------------------------------------------
 
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
@@ -262,9 +261,7 @@ def _too_many(self: Tensor) -> IndexError:
 
 
 def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> tuple[Tensor, list[Any] | None]:
-    """Apply the integer, slice, None and Ellipsis parts; return the view and the index tensors that are
-    left.
-    """
+    """Apply the integer, slice, None and Ellipsis parts; return the view and the index tensors that are left."""
     specified = sum(_consumes(part) for part in key)
     if specified > self._array.ndim:
         raise _too_many(self)

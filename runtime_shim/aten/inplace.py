@@ -138,7 +138,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 # -- in-place changes of shape
-# ----------------------------------------------------------------------------------
 
 
 def _reshaping(name: str, node: str, view: Any, derivative: Any, params: Any) -> Op:

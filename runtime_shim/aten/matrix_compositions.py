@@ -151,7 +151,6 @@ _with_info("cholesky", "linalg_cholesky", "L")
 
 
 # -- the pseudoinverse
-# ----------------------------------------------------------------------------------------------------
 
 
 def _pinv_back(grad: Tensor, result: Tensor, A: Tensor) -> Tensor:
@@ -201,7 +200,6 @@ def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: 
 
 
 # -- by Cholesky's factor
-# -----------------------------------------------------------------------------------------------------
 
 
 def _lower(factor: Array, upper: bool) -> Array:

@@ -58,7 +58,6 @@ def _singular(name: str, a: Any) -> LinAlgError:
 
 
 # -- determinants and inverses
-# -------------------------------------------------------------------------------------------------
 
 
 def _inverse_conj(a: Tensor) -> Tensor:
@@ -158,7 +157,6 @@ def _linalg_solve(A: Any, B: Any, left: bool = True) -> Array:
 
 
 # -- decompositions
-# -------------------------------------------------------------------------------------------------
 
 
 def _cholesky_gradient(grad: Tensor, result: Tensor, upper: bool) -> Tensor:

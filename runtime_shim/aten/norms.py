@@ -136,7 +136,6 @@ def norm(
 
 
 # -- the norms that PyTorch's C++ code calls
-# ----------------------------------------------------------------------------
 
 
 def _check_norm(self: Any) -> None:

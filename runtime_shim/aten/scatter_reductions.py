@@ -122,7 +122,6 @@ def _of_factors(grad: Tensor, self: Tensor, src: Tensor, result: Tensor, m: _Mov
 
 
 # -- scatter_reduce
-# ------------------------------------------------------------------------------------------------------
 
 
 def _by_gather(self: Tensor, dim: int, index: Tensor, reduce: str, includes: bool) -> _Moves:

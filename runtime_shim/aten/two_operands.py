@@ -257,7 +257,6 @@ FUNCTIONS["special_sinc"] = FUNCTIONS["sinc"]
 
 
 # -- complex numbers of two real ones
-# -----------------------------------------------------------------------------------
 
 
 _PARTS_OUT = OutRule(

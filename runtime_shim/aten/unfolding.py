@@ -236,7 +236,6 @@ def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> Array:
 
 
 # -- by copying the border
-# --------------------------------------------------------------------------------------
 
 
 def _sources(size: int, before: int, after: int, mode: str) -> Array:

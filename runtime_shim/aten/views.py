@@ -108,7 +108,6 @@ def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 
 # -- shape
-# ------------------------------------------------------------------------------------------------------
 
 
 def view_strides(array: Array, shape: tuple[int, ...]) -> Array | None:
@@ -291,7 +290,6 @@ def ravel(self: Tensor) -> Tensor:
 
 
 # -- sizes of dimensions
-# ----------------------------------------------------------------------------------------
 
 
 def _squeeze_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
@@ -352,9 +350,7 @@ def _unsqueeze_back(grad: Tensor, dim: int) -> Tensor:
 
 
 def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
-    """`array` expanded to `shape` (-1 keeps a size) with stride 0; RuntimeError with PyTorch's text
-    otherwise.
-    """
+    """`array` expanded to `shape` (-1 keeps a size) with stride 0; RuntimeError with PyTorch's text otherwise."""
     if not array.ndim and -1 not in shape:
         return strided_array(array, shape, (0,) * len(shape))
     lead = len(shape) - array.ndim
@@ -435,7 +431,6 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 # -- detach and alias
-# -------------------------------------------------------------------------------------------
 
 
 @view_op("alias", method=False, function=False, self=lambda grad: grad)

@@ -409,9 +409,7 @@ def _owns_storage(t: Tensor) -> bool:
 
 
 def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, holders: int) -> None:
-    """AccumulateGrad::accumulateGrad: steal, copy, add in place, or add out of place when creating a
-    graph.
-    """
+    """AccumulateGrad::accumulateGrad: steal, copy, add in place, or add out of place when creating a graph."""
     meta = meta_of(variable)
     grad = buffer[0]
     assert grad is not None

@@ -1,6 +1,4 @@
-"""Custom autograd Functions (torch/autograd/function.py, torch/csrc/autograd/custom_function.cpp,
-python_function.cpp).
-"""
+"""Custom autograd Functions. Source: torch/autograd/function.py, torch/csrc/autograd/custom_function.cpp."""
 
 from __future__ import annotations
 
@@ -159,9 +157,7 @@ class _FunctionMeta(type):
 
 
 class Function(metaclass=_FunctionMeta):
-    """Base of custom Functions: static `forward(ctx, ...)` and `backward(ctx, *grads)`, called through
-    `apply`.
-    """
+    """Base of custom Functions: static `forward(ctx, ...)` and `backward(ctx, *grads)`, called through `apply`."""
 
     _backward_cls: type[Any]
 

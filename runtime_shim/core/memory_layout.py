@@ -95,7 +95,6 @@ def laid_out_like(found: Array, model: Array) -> Array:
 
 
 # -- channels last
-# ----------------------------------------------------------------------------------------------------
 
 #: Formats whose channels lie side by side, by rank.
 CHANNELS_LAST = {4: channels_last, 5: channels_last_3d}

@@ -22,9 +22,7 @@ def _pytorch_names() -> dict[str, list[str]]:
 
 
 def missing_attribute(module: str, name: str) -> AttributeError:
-    """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing
-    attribute.
-    """
+    """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing attribute."""
     namespace = module.removeprefix("torch.")
     if not name.startswith("__") and not _listing and name in _pytorch_names().get(namespace, ()):
         return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
@@ -85,9 +83,7 @@ def _stands_in(module: ModuleType, name: str) -> bool:
 
 
 def mark_unsupported() -> None:
-    """Put `Unsupported` where Tensor lacks something that PyTorch's has. Run once, when all ops are
-    registered.
-    """
+    """Put `Unsupported` where Tensor lacks something that PyTorch's has. Run once, when all ops are registered."""
     from .tensor import Tensor
 
     for name in _pytorch_names()["Tensor"]:

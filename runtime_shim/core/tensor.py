@@ -291,9 +291,7 @@ class Tensor:
         raise RuntimeError("requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set the flag in place and return self. RuntimeError on an inference tensor outside inference
-        mode.
-        """
+        """Set the flag in place and return self. RuntimeError on an inference tensor outside inference mode."""
         if not isinstance(requires_grad, bool):
             kind = type(requires_grad).__name__
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
@@ -391,9 +389,7 @@ class Tensor:
     # ---------------------------------------------------------------------------------------
 
     def numpy(self, *, force: bool = False) -> Array:
-        """The data as a numpy array that shares memory. RuntimeError if the tensor requires grad, unless
-        `force`.
-        """
+        """The data as a numpy array that shares memory. RuntimeError if the tensor requires grad, unless `force`."""
         if tls.state.grad_mode and requires_grad(self) and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self._array.dtype.kind == "V":

@@ -11,8 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-# Dispatch keys, as bits of a key set. PyTorch has one Autograd key per backend; with one backend, one is
-# enough.
+# Dispatch keys, as bits of a key set. PyTorch has one Autograd key per backend; with one backend, one is enough.
 BACKEND = 1
 AUTOGRAD = 2
 ADINPLACEORVIEW = 4

@@ -76,7 +76,6 @@ _BINARY = frozenset(
 
 
 # -- who is asked
-# ------------------------------------------------------------------------------------------------------
 
 
 def asks(kind: type) -> bool:
@@ -169,7 +168,6 @@ def name_of(function: Any) -> str:
 
 
 # -- what stands in the place of a function
-# ----------------------------------------------------------------------------------------------------------
 
 
 def _asking(function: Any, original: FunctionType, wraps_errors: bool, python: bool) -> Callable[..., Any]:

@@ -94,9 +94,7 @@ def _run_unwrapped(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: l
 
 
 def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tuple[OpNode, list[Edge | None]]:
-    """The node of an op about to run, its inputs saved. `original` stands for self if self will be written
-    to.
-    """
+    """The node of an op about to run, its inputs saved. `original` stands for self if self will be written to."""
     tracer = tls.state.tracer
     if tracer is not None:
         tracer.reads(op.name, args)

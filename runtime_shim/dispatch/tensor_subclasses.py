@@ -16,7 +16,6 @@ from ..core.thread_state import asked, tls, wants_to_be_asked
 from .function_overrides import ALL_DISABLED, SUBCLASSES_DISABLED
 
 # -- the default of Tensor
-# ------------------------------------------------------------------------------------------------------------
 
 
 def _keeps_class(function: Any) -> bool:
@@ -56,7 +55,6 @@ attach("__torch_function__", classmethod(_torch_function))
 
 
 # -- switching it off
-# -----------------------------------------------------------------------------------------------------------
 
 
 class DisableTorchFunctionSubclass:

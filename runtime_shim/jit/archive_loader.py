@@ -36,15 +36,14 @@ def load(
     """Loads a TorchScript archive as `torch.jit.save` of PyTorch 2.13 writes it, without PyTorch.
 
     `f` is a path or a binary file object. `map_location` may be "cpu", for archives saved on another device.
-    `_extra_files` is a dict whose keys name extra files; their contents are put in. `backend` is the module
-    whose ops run the code (default: the shim); `limits` bounds what the archive may ask for.
+    `_extra_files` is a dict whose keys name extra files; their contents are put in. `backend` is the module whose ops
+    run the code (default: the shim); `limits` bounds what the archive may ask for.
 
-    Parameters and buffers are made by the backend's ops, so guards in force here apply to them: loaded in
-    inference mode they are inference tensors.
+    Parameters and buffers are made by the backend's ops, so guards in force here apply to them: loaded in inference
+    mode they are inference tensors.
 
     Raises ArchiveError when the file is not such an archive, is damaged, asks for more than `limits`, or
-    unconditionally calls an op that cannot be run; nothing of it has run then. OSError when a path cannot
-    be opened.
+    unconditionally calls an op that cannot be run; nothing of it has run then. OSError when a path cannot be opened.
     """
     if map_location is not None and str(map_location) not in ("cpu", "cpu:0"):
         raise ValueError(f"map_location={map_location!r}: only 'cpu' is supported")
@@ -274,9 +273,7 @@ class _Loader:
                 path.append((child, child.children()))
 
     def _check_ops(self) -> None:
-        """Every op that a call of some method must reach can be run. What stands in a branch is left to its
-        call.
-        """
+        """Every op that a call of some method must reach can be run. What stands in a branch is left to its call."""
         for name in self._modules:
             pay()
             for method in self._unit.classes[name].methods.values():

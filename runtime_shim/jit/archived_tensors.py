@@ -72,9 +72,7 @@ class Storage:
 
 
 class TensorReader:
-    """Makes the tensors of one pickle, whose storages are the records below `folder` ("data" or
-    "constants").
-    """
+    """Makes the tensors of one pickle, whose storages are the records below `folder` ("data" or "constants")."""
 
     def __init__(self, archive: Archive, folder: str, backend: Any, byte_order: str, map_location: str | None) -> None:
         self._archive = archive
@@ -143,9 +141,7 @@ class TensorReader:
         hooks: Any,
         metadata: Any = None,
     ) -> Any:
-        """A tensor over a storage: PyTorch's `_rebuild_tensor_v2`. Neither a view nor sharing a version
-        counter.
-        """
+        """A tensor over a storage: PyTorch's `_rebuild_tensor_v2`. Neither a view nor sharing a version counter."""
         if not isinstance(storage, Storage):
             raise ArchiveError("a tensor without a storage")
         if not (_naturals((offset,)) and _naturals(size) and _naturals(stride) and len(size) == len(stride)):

@@ -1,6 +1,4 @@
-"""What `jit.load` returns: a module whose methods run the archive's code, with the interface of a scripted
-module.
-"""
+"""What `jit.load` returns: a module whose methods run the archive's code, with the interface of a scripted module."""
 
 from __future__ import annotations
 
@@ -78,9 +76,7 @@ class ArchiveModule(ScriptObject):
         return name in self.slots or name in self.script_class.constants
 
     def setattr(self, name: str, value: Any) -> None:
-        """Sets a declared attribute. AttributeError when there is none, RuntimeError when the type does not
-        fit.
-        """
+        """Sets a declared attribute. AttributeError when there is none, RuntimeError when the type does not fit."""
         declared = self.script_class
         if name not in declared.attributes:
             raise AttributeError(f"'{declared.name}' object has no attribute '{name}'")

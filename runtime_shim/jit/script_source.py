@@ -1,9 +1,8 @@
-"""The `code/` of an archive, declared: classes with their attributes and methods, functions, and where they
-stand.
+"""The `code/` of an archive, declared: classes with their attributes and methods, functions, and where they stand.
 
-TorchScript's serialized source is Python syntax (`torch/csrc/jit/serialization/python_print.cpp`), so the
-standard parser reads it. Nothing here is executed: a file is a list of classes and functions, and anything
-else in it ends the load.
+TorchScript's serialized source is Python syntax (`torch/csrc/jit/serialization/python_print.cpp`), so the standard
+parser reads it. Nothing here is executed: a file is a list of classes and functions, and anything else in it ends the
+load.
 """
 
 from __future__ import annotations
@@ -43,9 +42,7 @@ class ScriptParameter:
 
 @dataclass(eq=False)
 class ParsedFunction:
-    """A function or method of the archive. `body` is filled by the compiler, `runtime` when the archive is
-    whole.
-    """
+    """A function or method of the archive. `body` is filled by the compiler, `runtime` when the archive is whole."""
 
     qualified_name: str
     record: str

@@ -10,8 +10,7 @@ _ScriptClass = Any
 
 
 class ScriptObject:
-    """An instance of a class in the archive. Its attributes are `slots`; nothing else can be reached from
-    code.
+    """An instance of a class in the archive. Its attributes are `slots`; nothing else can be reached from code.
 
     Python sees them as attributes, as with PyTorch's own script objects.
     """
@@ -102,6 +101,4 @@ class ArchiveError(RuntimeError):
 
 
 class Error(Exception):
-    """A `raise` or `assert` of the model itself: PyTorch's `torch.jit.Error`, which is not a RuntimeError
-    either.
-    """
+    """A `raise` or `assert` of the model itself: PyTorch's `torch.jit.Error`, which is not a RuntimeError either."""

@@ -1,9 +1,7 @@
 """`torch.library`: custom ops with kernels per dispatch key, called through the dispatcher.
 
-library = torch.library.Library("mylib", "DEF")
-library.define("scale(Tensor x, float by) -> Tensor")
-library.impl("scale", lambda x, by: x * by, "CPU")
-torch.ops.mylib.scale(x, 2.0)
+library = torch.library.Library("mylib", "DEF") library.define("scale(Tensor x, float by) -> Tensor")
+library.impl("scale", lambda x, by: x * by, "CPU") torch.ops.mylib.scale(x, 2.0)
 """
 
 from __future__ import annotations

@@ -58,7 +58,6 @@ def _tensor(name: str, argument: str, position: int, value: Any) -> None:
 
 
 # -- linear
-# ----------------------------------------------------------------------------------------------------
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -88,7 +87,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 # -- activation
-# ------------------------------------------------------------------------------------------------
 
 
 def _activation(name: str, call: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -219,7 +217,6 @@ def log_softmax(
 
 
 # -- dropout
-# ---------------------------------------------------------------------------------------------------
 
 
 def _check_probability(p: float) -> None:
@@ -259,7 +256,6 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 # -- embedding
-# -------------------------------------------------------------------------------------------------
 
 
 def embedding(
@@ -374,7 +370,6 @@ def embedding_bag(
 
 
 # -- normalization
-# ---------------------------------------------------------------------------------------------
 
 
 def _check_batch(size: Sequence[int]) -> None:
@@ -449,7 +444,6 @@ def group_norm(
 
 
 # -- pooling
-# ---------------------------------------------------------------------------------------------------
 
 
 def max_pool2d_with_indices(
@@ -479,7 +473,6 @@ def fold(
 
 
 # -- losses
-# ----------------------------------------------------------------------------------------------------
 
 
 def nll_loss(
@@ -666,7 +659,6 @@ def kl_div(
 
 
 # -- similarity and attention
-# ----------------------------------------------------------------------------------
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:

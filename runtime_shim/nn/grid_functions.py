@@ -14,7 +14,6 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 
 # -- pixels
-# ----------------------------------------------------------------------------------------------------
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = False) -> Tensor:
@@ -170,7 +169,6 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 
 # -- random
-# ----------------------------------------------------------------------------------------------------
 
 
 def _check(p: float) -> None:

@@ -24,7 +24,6 @@ def _parameter(shape: tuple[int, ...], dtype: Any) -> Parameter:
 
 
 # -- normalization
-# ---------------------------------------------------------------------------------------------
 
 
 class _NormBase(Module):
@@ -217,7 +216,6 @@ class GroupNorm(Module):
 
 
 # -- embedding
-# -------------------------------------------------------------------------------------------------
 
 
 class Embedding(Module):

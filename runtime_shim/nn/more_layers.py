@@ -262,7 +262,6 @@ class CTCLoss(Module):
 
 
 # -- pooling
-# ----------------------------------------------------------------------------------------------------
 
 MaxPool3d = _with_stride(_layer("MaxPool3d", F.max_pool3d, _pool_options(**_MAX)), _max_shown)
 AvgPool3d = _with_stride(
@@ -325,7 +324,6 @@ class MaxUnpool3d(_MaxUnpool):
 
 
 # -- padding
-# ----------------------------------------------------------------------------------------------------
 
 
 class _ConstantPad(_Padding):
@@ -357,7 +355,6 @@ ReplicationPad1d, ReplicationPad3d = _pad("Replication", 1), _pad("Replication",
 CircularPad1d, CircularPad2d, CircularPad3d = (_pad("Circular", n) for n in (1, 2, 3))
 
 # -- the rest
-# ---------------------------------------------------------------------------------------------------
 
 
 def _dropout(name: str, function: Callable[..., Any]) -> type[_DropoutNd]:

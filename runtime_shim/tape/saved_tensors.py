@@ -41,8 +41,7 @@ def _twin(t: Tensor) -> Tensor:
 
 
 class Saved:
-    """A tensor saved for backward, with the version it had. Raises on unpacking if it was written to
-    since.
+    """A tensor saved for backward, with the version it had. Raises on unpacking if it was written to since.
 
     Most are saved inputs without hooks, so the other defaults live on the class, as AutogradMeta's do.
     """

@@ -89,7 +89,6 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
 
 
 # -- the functions that ops go through
-# -----------------------------------------------------------------------------------------------------
 
 
 def _functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:

@@ -112,9 +112,7 @@ class OpTable:
 
 
 def _table_name(spelled: str) -> str:
-    """`torch.add` is "add", `ops.prim.min` is "prim.min", `ops.aten.add` is "add", others keep their
-    namespace.
-    """
+    """`torch.add` is "add", `ops.prim.min` is "prim.min", `ops.aten.add` is "add", others keep their namespace."""
     for prefix in ("torch.", "ops.aten."):
         if spelled.startswith(prefix):
             return spelled.removeprefix(prefix)

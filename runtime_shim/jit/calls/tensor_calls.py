@@ -251,9 +251,7 @@ def _to(arguments: Arguments) -> CallFunction:
     tensor_class = arguments.backend.Tensor
 
     def to(tensor: Any, *values: Any, **given: Any) -> Any:
-        """`to(dtype?, non_blocking, copy, memory_format?)`, the same after a device, or after another
-        tensor.
-        """
+        """`to(dtype?, non_blocking, copy, memory_format?)`, the same after a device, or after another tensor."""
         rest = list(values)
         wanted: dict[str, Any] = dict(given)
         if rest and isinstance(rest[0], tensor_class):

@@ -182,7 +182,6 @@ class ParametrizationList(ModuleList):
 
 
 # -- modules with parametrized tensors
-# ------------------------------------------------------------------------------------------------
 
 
 def _own_class(module: Module) -> None:

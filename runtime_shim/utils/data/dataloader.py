@@ -249,7 +249,6 @@ def _in_this_process(fetcher: _Fetcher, indices: Iterable[Any]) -> Iterator[Any]
 
 
 # -- workers
-# -------------------------------------------------------------------------------------------------
 
 _BATCH, _END, _ERROR = "batch", "end", "error"
 
