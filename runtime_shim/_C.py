@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +10,7 @@ from .aten import FUNCTIONS
 from .autograd import _unsafe_preserve_version_counter
 from .core import error_texts
 from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
+from .core.late_modules import late_module
 from .core.tensor import Tensor, raw_is_leaf
 from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
 from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, PYTHON, Snapshot, tls
@@ -379,7 +379,7 @@ class _Networks:
     """`torch._C._nn`: functions for networks, below their checks in Python."""
 
     def __getattr__(self, name: str) -> Any:
-        functional = importlib.import_module("guardfix.runtime_shim.nn.functional")
+        functional = late_module("nn.functional")
         found = FUNCTIONS.get(name) or getattr(functional, name, None)
         if found is None:
             raise error_texts.UnsupportedError(f"the shim has no torch._C._nn.{name}")
@@ -391,7 +391,7 @@ _nn = _Networks()
 
 def __getattr__(name: str) -> Any:
     if name == "_functions":
-        return importlib.import_module("guardfix.runtime_shim.autograd.python_nodes")
+        return late_module("autograd.python_nodes")
     if name in _LATE:
         return _late(name)
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
@@ -399,7 +399,7 @@ def __getattr__(name: str) -> Any:
 
 def _late(name: str) -> Any:
     module, own = _LATE[name]
-    return getattr(importlib.import_module(f"guardfix.runtime_shim.{module}"), own)
+    return getattr(late_module(module), own)
 
 
 #: Names that need modules which few programs use, and where they are.

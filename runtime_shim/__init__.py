@@ -9,7 +9,6 @@ for, so that a program which only names the module does not pay for them.
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +32,7 @@ from .core.gradient_modes import (
     no_grad,
     set_grad_enabled,
 )
+from .core.late_modules import late_module
 
 if TYPE_CHECKING:
     from . import autograd
@@ -217,9 +217,9 @@ def _import_ops() -> dict[str, str]:
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"guardfix.runtime_shim.{_MODULES[name]}")
+        return late_module(_MODULES[name])
     if name in _ELSEWHERE:
-        return getattr(importlib.import_module(f"guardfix.runtime_shim.{_ELSEWHERE[name]}"), name)
+        return getattr(late_module(_ELSEWHERE[name]), name)
     if name in _LEGACY:
         from .aten.bit_views import legacy_constructor
 
@@ -228,7 +228,7 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("__"):
         late = _import_ops().get(name)
         if late is not None:
-            importlib.import_module(f"guardfix.runtime_shim.aten.{late}")
+            late_module(f"aten.{late}")
             _import_ops()
         if name in globals():
             return globals()[name]

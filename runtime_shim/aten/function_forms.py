@@ -4,7 +4,6 @@ have under their own name, factories by the order of dimensions, and questions a
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..core.array_kinds import elementwise
 from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.function_table import ATEN_ALONE, FUNCTIONS, return_type
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op, publish
@@ -88,7 +88,7 @@ _REDUCTIONS = ("none", "mean", "sum")
 
 
 def _networks() -> Any:
-    return importlib.import_module("guardfix.runtime_shim.nn.functional")
+    return late_module("nn.functional")
 
 
 def _loss(name: str, names: Sequence[str], defaults: dict[str, Any]) -> None:

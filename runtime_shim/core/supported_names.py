@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..core.late_modules import late_module
 from .error_texts import UnsupportedError
 
 #: While names are listed, one that is missing is only that.
@@ -52,18 +53,15 @@ def may_be_pytorchs(dotted: str) -> bool:
 
 def supported(namespace: str) -> str:
     """The names of a namespace that the shim has, as a list in one line."""
-    import importlib
-
     if namespace == "Tensor":
         from .tensor import Tensor
 
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
-        suffix = "" if namespace == "torch" else "." + namespace
         try:
-            module = importlib.import_module("guardfix.runtime_shim" + suffix)
+            module = late_module("" if namespace == "torch" else namespace)
         except ModuleNotFoundError:  # no file, but a namespace that the package has
-            module = getattr(importlib.import_module("guardfix.runtime_shim"), namespace)
+            module = getattr(late_module(), namespace)
         found = [n for n in _pytorch_names().get(namespace, ()) if _stands_in(module, n)]
     return ", ".join(sorted(n for n in found if not n.startswith("_")))
 

@@ -6,10 +6,11 @@ Source: c10/core/InferenceMode.h, c10/core/impl/LocalDispatchKeySet.h, c10/core/
 
 from __future__ import annotations
 
-import importlib
 import threading
 from collections.abc import Callable
 from typing import Any
+
+from ..core.late_modules import late_module
 
 # Dispatch keys, as bits of a key set. PyTorch has one Autograd key per backend; with one backend, one is enough.
 BACKEND = 1
@@ -149,4 +150,4 @@ def wants_to_be_asked(cls: type) -> bool:
 
 def prepare() -> None:
     """From now on there may be such tensors."""
-    importlib.import_module("guardfix.runtime_shim.utils.asked_classes")
+    late_module("utils.asked_classes")

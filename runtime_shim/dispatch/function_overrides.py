@@ -10,7 +10,6 @@ Source: torch/csrc/utils/python_arg_parser.cpp, torch/_tensor.py, torch/override
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import sys
 import threading
@@ -20,6 +19,7 @@ from typing import Any
 
 from ..core import tensor as core_tensor
 from ..core.function_table import FUNCTIONS
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor, disabled_torch_function, read_only
 from ..core.thread_state import ThreadState, tls
 from .op_node import OpNode
@@ -384,7 +384,7 @@ class _Replacements:
 
     def _put(self) -> None:
         for name in _MODULES:
-            importlib.import_module(f"guardfix.runtime_shim.{name}")
+            late_module(name)
         _collect()
         for replacement in _REPLACED.values():
             replacement.put()

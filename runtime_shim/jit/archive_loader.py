@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..core.account import Account, LimitReached, brief, pay, paying_into, weight
+from ..core.late_modules import late_module
 from ..core.pickle_machine import Builder
 from .archive_writer import Runtime
 from .archived_tensors import TensorReader
@@ -48,7 +48,7 @@ def load(
     if map_location is not None and str(map_location) not in ("cpu", "cpu:0"):
         raise ValueError(f"map_location={map_location!r}: only 'cpu' is supported")
     if backend is None:
-        backend = importlib.import_module("guardfix.runtime_shim")
+        backend = late_module()
     with open_archive(f, limits or ArchiveLimits()) as archive:
         try:
             with paying_into(Account(archive.limits.of_a_load(archive.length))):

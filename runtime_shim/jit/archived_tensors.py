@@ -6,7 +6,6 @@ table here; any other one is refused by that name.
 
 from __future__ import annotations
 
-import importlib
 import io
 import sys
 from collections import OrderedDict
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from ..core import dtypes, pickle_machine
 from ..core.account import brief
 from ..core.device import device
+from ..core.late_modules import late_module
 from ..core.pickle_machine import Global, Opcode, PickleMachine, of_kind
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..nn.parameter import Parameter
@@ -194,7 +194,7 @@ def load_saved(data: bytes, map_location: Any) -> Any:
         order = archive.read("byteorder")[:20].decode("latin-1") if "byteorder" in archive else "little"
         if order not in ("little", "big"):
             raise ArchiveError(f"byte order {order!r}, neither little nor big", record="byteorder")
-        shim = importlib.import_module("guardfix.runtime_shim")
+        shim = late_module()
         reader = TensorReader(archive, "data", shim, order, None if map_location is None else "cpu")
         return _Machine(_OPCODES, _SavedNames(reader), _KEYS).load(archive.read("data.pkl"))
 

@@ -31,6 +31,7 @@ from ..aten.unfolding import col2im, im2col, pad
 from ..core import dtypes
 from ..core.error_texts import require_tensors
 from ..core.gradient_modes import no_grad
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor
 from ..dispatch.op_description import OPS
 from .grid_functions import *  # noqa: F403
@@ -688,9 +689,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 def __getattr__(name: str) -> Any:
     if name in ("_Reduction",):
-        import importlib
-
-        return importlib.import_module(f"guardfix.runtime_shim.nn.{name.lower()}")
+        return late_module(f"nn.{name.lower()}")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.nn.functional", name)

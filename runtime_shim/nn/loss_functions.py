@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ from ..aten.elementwise import add_scalar, sub_scalar
 from ..aten.losses import REDUCTIONS
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor
 
 
@@ -124,7 +124,7 @@ def triplet_margin_loss(
 
 
 def _distance() -> Callable[..., Tensor]:
-    found: Callable[..., Tensor] = importlib.import_module(f"{__package__}.functional").pairwise_distance
+    found: Callable[..., Tensor] = late_module("nn.functional").pairwise_distance
     return found
 
 

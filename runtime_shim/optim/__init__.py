@@ -21,14 +21,10 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
         return found
-    if name in ("adam", "sgd", "optimizer", "swa_utils"):
+    if name in ("adam", "lr_scheduler", "optimizer", "sgd", "swa_utils"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    if name == "lr_scheduler":
-        import importlib
-
-        return importlib.import_module("guardfix.runtime_shim.optim.lr_scheduler")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.optim", name)

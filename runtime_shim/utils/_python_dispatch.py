@@ -12,12 +12,12 @@ nothing of them: entering the first replaces the functions that ops go through, 
 
 from __future__ import annotations
 
-import importlib
 import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, cast
 
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor
 from ..core.thread_state import ASKING, BACKEND, PYTHON, ThreadState, tls
 from ..dispatch import functional_layers, view_layers, writing_layers
@@ -181,7 +181,7 @@ class _Modes:
                 self.put(_ORIGINAL)
 
     def put(self, functions: dict[tuple[Any, str], Callable[..., Any]]) -> None:
-        modules: list[ModuleType] = [importlib.import_module(f"guardfix.runtime_shim.{name}") for name in _IMPORTED_BY]
+        modules: list[ModuleType] = [late_module(name) for name in _IMPORTED_BY]
         for (home, name), function in functions.items():
             if home is OpOverload:
                 setattr(OpOverload, name, function)

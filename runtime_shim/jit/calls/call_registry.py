@@ -50,7 +50,7 @@ def value_kind(value: object) -> str:
     return _KINDS.get(type(value), "any")
 
 
-REDUCTIONS = ("none", "mean", "sum")
+REDUCTION_NAMES = ("none", "mean", "sum")
 _MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 _STRIDED = 0
 

@@ -11,7 +11,7 @@ from typing import Any
 from guardfix.torch_ops.op_table import ops
 
 from ...dispatch.function_overrides import signature_of
-from .call_registry import REDUCTIONS
+from .call_registry import REDUCTION_NAMES
 
 _RENAMED = {"self": "input", "train": "training", "indices": "input"}
 """Parameters of ops that Python's functions call otherwise."""
@@ -44,7 +44,7 @@ def call_by_names(op: str, function: Callable[..., Any], **more: Any) -> Callabl
             raise TypeError(f"{op}() takes {len(names)} arguments but {len(values)} were given")
         keywords = {**dict(zip(names, values, strict=False)), **given}
         if "reduction" in keywords:
-            keywords["reduction"] = REDUCTIONS[keywords["reduction"]]
+            keywords["reduction"] = REDUCTION_NAMES[keywords["reduction"]]
         if keywords.get("stride") == []:
             del keywords["stride"]
         if keywords.get("padding_idx") == -1:
@@ -75,7 +75,7 @@ def spelled_by_names(op: str, function: Callable[..., Any], args: Any, kwargs: A
         if name in values:
             value = values[name]
             if name == "reduction":
-                value = REDUCTIONS.index(value)
+                value = REDUCTION_NAMES.index(value)
             elif name in _FLOATS:
                 value = float(value)
             elif name == "stride" and value is None:
