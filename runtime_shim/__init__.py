@@ -87,7 +87,6 @@ _MODULES = {
             "testing",
             "backends",
             "random",
-            "__future__",
             "_utils",
             "_dynamo",
             "compiler",
