@@ -12,7 +12,7 @@ from typing import Any
 from ..core import dtypes
 from ..nn import functional
 from .archived_tensors import DTYPE_CODES
-from .calls.call_registry import LISTS, RENAMED, SAME
+from .calls.call_registry import LISTS, RENAMED, takes_the_same
 from .calls.named_arguments import spelled_by_names
 
 Spelled = tuple[Any, ...] | None
@@ -198,8 +198,8 @@ FACTORIES = frozenset("zeros ones empty full rand randn arange eye linspace".spl
 _DROPOUTS = frozenset(["dropout", "alpha_dropout", "feature_dropout"])
 _LIKE = frozenset("zeros_like ones_like empty_like full_like rand_like randn_like".split())
 _NEW = frozenset("new_zeros new_ones new_empty new_full".split())
-_GENERAL = SAME | LISTS | RENAMED.keys() | _LIKE | _NEW | FACTORIES | _DROPOUTS
-_IN_FUNCTIONAL_TOO = frozenset("gelu tanh sigmoid prelu one_hot normalize cosine_similarity bilinear".split()) & SAME
+_GENERAL = LISTS | RENAMED.keys() | _LIKE | _NEW | FACTORIES | _DROPOUTS
+_IN_FUNCTIONAL_TOO = frozenset("gelu tanh sigmoid prelu one_hot cosine_similarity bilinear".split())
 
 
 def spelling(holder: str, name: str) -> Spelling | None:
@@ -210,7 +210,7 @@ def spelling(holder: str, name: str) -> Spelling | None:
         return found
     if name in _BY_NAMES and (holder == "functional" or name.startswith("conv")):
         return _by_names(name)
-    if name not in (_IN_FUNCTIONAL_TOO if holder == "functional" else _GENERAL):
+    if not (name in _IN_FUNCTIONAL_TOO if holder == "functional" else name in _GENERAL or takes_the_same(name)):
         return None
     if holder == "torch" and name in FACTORIES:
         return _factory(name)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...dispatch.op_description import OPS
 from ..archived_tensors import DTYPE_CODES
 
 CallFunction = Callable[..., Any]
@@ -117,52 +118,24 @@ def is_cpu(device: Any) -> bool:
     return str(device) in ("cpu", "cpu:0")
 
 
-_FUNCTIONAL = """
-    __and__ __lshift__ __or__ __rshift__ __xor__ abs absolute acos acosh adaptive_avg_pool1d
-    adaptive_avg_pool2d adaptive_avg_pool3d add addbmm addcdiv addcmul addmm addmv addr adjoint all
-    allclose amax amin aminmax angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax
-    argmin argsort as_strided asin asinh atan atan2 atanh backward baddbmm bernoulli bilinear bincount
-    bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor block_diag bmm
-    bucketize cartesian_prod cat cdist ceil celu channel_shuffle cholesky clamp clamp_max clamp_min clip
-    clone column_stack combinations concat concatenate conj contiguous conv1d conv2d conv3d
-    conv_transpose1d conv_transpose2d conv_transpose3d copysign cos cosh cosine_similarity count_nonzero cpu
-    cross cummax cummin cumprod
-    cumsum deg2rad det detach diag diag_embed diagflat diagonal diff digamma dim dist div divide dot
-    dstack element_size elu eq equal erf erfc erfinv exp exp2 expand expand_as expm1 fill fix flatten
-    flip fliplr flipud float_power floor floor_divide fmax fmin fmod frac gather ge gelu ger get_device
-    glu greater greater_equal gru gru_cell gt hardshrink hardsigmoid hardswish hardtanh heaviside histc
-    hstack hypot i0 imag index_add index_copy index_fill index_select inner inverse is_complex is_conj
-    is_contiguous is_floating_point is_grad_enabled is_inference is_leaf is_neg is_nonzero is_same_size
-    is_signed isclose isfinite isin isinf isnan isneginf isposinf kron kthvalue ldexp le leaky_relu lerp
-    less less_equal lgamma linear log log10 log1p log2 log_sigmoid log_softmax logaddexp logaddexp2
-    logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp lstm lstm_cell lt
-    mH mT manual_seed masked_fill masked_scatter masked_select matmul matrix_power max maximum mean
-    median min minimum mish mm mode moveaxis movedim msort mul multinomial multiply mv nan_to_num
-    nanmean nanmedian nanquantile nansum narrow ne neg negative nextafter nonzero norm normal not_equal
-    numel numpy_T one_hot outer pad pairwise_distance permute pinverse pixel_shuffle pixel_unshuffle
-    poisson positive pow prelu prod quantile rad2deg real reciprocal relu relu6 remainder repeat
-    repeat_interleave reshape reshape_as resolve_conj resolve_neg retain_grad rms_norm rnn_relu
-    rnn_relu_cell rnn_tanh rnn_tanh_cell roll rot90 round row_stack rrelu rsqrt rsub
-    scaled_dot_product_attention scatter scatter_add scatter_reduce searchsorted select selu sgn sigmoid
-    sign signbit silu sin sinc sinh slogdet softmax softplus softshrink sort sqrt square squeeze stack
-    std std_mean storage_offset sub subtract sum swapaxes swapdims t take take_along_dim tan tanh
-    tensordot threshold tile topk trace transpose tril tril_indices triu triu_indices true_divide trunc
-    type_as unflatten unfold unique_consecutive unsqueeze var var_mean vdot view view_as view_as_complex
-    view_as_real vstack where xlogy
-"""
-
-_IN_PLACE = """
-    abs_ acos_ add_ addbmm_ addcdiv_ addcmul_ addmm_ addmv_ alpha_dropout_ as_strided_ asin_ atan2_
-    atan_ baddbmm_ bernoulli_ bitwise_and_ bitwise_not_ bitwise_or_ bitwise_xor_ ceil_ celu_ clamp_
-    clamp_max_ clamp_min_ clip_ copy_ cos_ cosh_ cumprod_ cumsum_ deg2rad_ detach_ div_ divide_ dropout_
-    elu_ eq_ erf_ erfinv_ exp2_ exp_ expm1_ exponential_ feature_dropout_ fill_ fill_diagonal_ floor_
-    floor_divide_ fmod_ frac_ ge_ gt_ hardsigmoid_ hardswish_ hardtanh_ index_add_ index_copy_
-    index_fill_ le_ leaky_relu_ lerp_ log10_ log1p_ log2_ log_ logical_and_ logical_not_ logical_or_
-    logical_xor_ logit_ lt_ masked_fill_ masked_scatter_ mish_ mul_ multiply_ nan_to_num_ ne_ neg_
-    negative_ normal_ pow_ rad2deg_ random_ reciprocal_ relu6_ relu_ remainder_ requires_grad_ resize_
-    resize_as_ round_ rsqrt_ scatter_ scatter_add_ scatter_reduce_ selu_ set_ sigmoid_ sign_ silu_ sin_
-    sinh_ sqrt_ square_ squeeze_ sub_ subtract_ swapaxes_ t_ tan_ tanh_ threshold_ transpose_ tril_
-    triu_ trunc_ uniform_ unsqueeze_ xlogy_ zero_
+_COMPOSITE = """
+    __and__ __lshift__ __or__ __rshift__ __xor__ absolute adaptive_avg_pool1d adaptive_avg_pool2d
+    adaptive_avg_pool3d adjoint allclose arccos arccosh arcsin arcsinh arctan arctan2 arctanh backward bernoulli
+    bernoulli_ bilinear block_diag bucketize cartesian_prod cdist cholesky clip clip_ column_stack concat
+    concatenate contiguous conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d copy_
+    cosine_similarity cpu cross det detach detach_ diag diagflat diff dim divide divide_ dropout_ dstack
+    element_size elu elu_ equal expand_as exponential_ feature_dropout_ fill_diagonal_ fix flatten fliplr flipud
+    float_power gelu ger get_device glu greater greater_equal hardsigmoid hardswish hardtanh hardtanh_ hstack
+    imag inner inverse is_complex is_conj is_contiguous is_floating_point is_grad_enabled is_inference is_leaf
+    is_neg is_nonzero is_same_size is_signed isclose kron leaky_relu leaky_relu_ less less_equal linear
+    log_softmax logdet mH mT manual_seed matmul matrix_power max mean median min mish moveaxis movedim msort
+    multinomial multiply multiply_ nanmean nanmedian nanquantile narrow negative negative_ normal normal_
+    not_equal numel one_hot outer pad pairwise_distance pinverse poisson positive pow pow_ prelu prod quantile
+    random_ real relu6 repeat_interleave requires_grad_ reshape reshape_as resize_ resize_as_ resolve_conj
+    resolve_neg retain_grad rms_norm row_stack scaled_dot_product_attention selu selu_ set_ silu slogdet softmax
+    softplus softshrink square square_ squeeze squeeze_ storage_offset subtract subtract_ sum swapaxes swapaxes_
+    swapdims take_along_dim tensordot tile tril_indices triu_indices true_divide type_as unflatten uniform_
+    view_as vstack zero_ gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
 """
 
 _LISTS = """
@@ -170,14 +143,23 @@ _LISTS = """
     unsafe_split vsplit
 """
 
-SAME = frozenset(_FUNCTIONAL.split()) | frozenset(_IN_PLACE.split())
+SAME = frozenset(_COMPOSITE.split())
+"""Ops whose schema and Python API agree in order and meaning of the arguments, beside those that have a kernel of their
+own, whose parameters are the schema.
+"""
+
+
+def takes_the_same(name: str) -> bool:
+    """Whether an op's arguments are, in this order, those of the Python function of that name."""
+    return name in SAME or name.removesuffix("_") in OPS
+
 
 LISTS = frozenset(_LISTS.split())
 """The same, for ops whose result is a list in TorchScript and a tuple in Python."""
 
-_LINALG = "cholesky cross det eig eigh inv inv_ex lstsq matrix_exp matrix_norm matrix_power matrix_rank norm pinv"
+_LINALG = "cholesky cross det eigh inv inv_ex matrix_norm matrix_power norm pinv"
 _LINALG += " qr slogdet solve solve_triangular svd svdvals"
-_SPECIAL = "digamma erf erfc erfinv exp2 expit expm1 gammaln i0 log1p logit softmax xlogy zeta"
+_SPECIAL = "digamma erf erfc erfinv exp2 expit expm1 gammaln log1p logit softmax xlogy zeta"
 
 RENAMED = {
     "log_sigmoid": "logsigmoid",
