@@ -161,13 +161,6 @@ def nanmean(self: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtyp
     return found
 
 
-def _part(t: Tensor, dim: int, start: int, stop: int | None = None) -> Tensor:
-    """The slice of a dimension, counted as Python does."""
-    first, last, _ = slice(start, stop).indices(t.size(dim))
-    found: Tensor = t.narrow(dim, first, max(last - first, 0))
-    return found
-
-
 @composite("diff", out=ELEMENTWISE)
 def diff(
     self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
