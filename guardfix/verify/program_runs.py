@@ -19,8 +19,7 @@ from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
 from guardfix.runtime_shim.recording.containment import ASPECTS, not_contained
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
-from guardfix.runtime_shim.recording.made_up_files import made_up_in
-from guardfix.runtime_shim.recording.run_specification import Specification, read_events
+from guardfix.runtime_shim.recording.run_specification import Specification, made_up_in, read_events
 
 from .run_starting import StartRun, start_run
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from guardfix.linter.str_enum import StrEnum
-from guardfix.runtime_shim.cpp.program_errors import in_a_row
+from guardfix.runtime_shim.cpp.compiler_diagnostics import in_a_row
 
 from .lacking import missing_of_torch, missing_package
 from .program_runs import ProgramRun, comparable

@@ -16,8 +16,7 @@ from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
 from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
-from guardfix.runtime_shim.recording.made_up_files import preloaded_library
-from guardfix.runtime_shim.recording.run_specification import Specification
+from guardfix.runtime_shim.recording.run_specification import Specification, preloaded_library
 
 from .guard_meanings import BEFORE_19, SINCE_19, by_both_meanings
 from .guard_outcomes import GuardReach, ProgramReach, reached, with_reach

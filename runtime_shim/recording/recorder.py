@@ -19,12 +19,15 @@ from typing import Any
 
 import numpy as np
 
+import guardfix.runtime_shim as shim
+
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
+from ..cpp.op_spellings import AnyTensor
+from ..cpp.shim_backend import ShimBackend
 from .guard_table import GuardTable
-from .tensor_identities import TensorIdentities
-from .trace_events import SHOWN_ELEMENTS, Writer, data_digest, plain
+from .trace_events import SHOWN_ELEMENTS, TensorIdentities, Writer, data_digest, plain
 
 UNSEEN = frozenset(
     # nothing that a program does depends on how often it asks for these
@@ -97,13 +100,11 @@ class Recorder(Trace):
         finally:
             state = tls.state
             state.tracer = None
-            state.refresh()
 
     def _attach(self) -> None:
         state = tls.state
         if state.tracer is None:
             state.tracer = self
-            state.refresh()
         if self.thread.number < 0:
             with self._starting:
                 self.thread.number = self.threads
@@ -406,3 +407,35 @@ def watching(recorder: Recorder) -> Iterator[None]:
     finally:
         for step in reversed(undo):
             step()
+
+
+class RecordingBackend(ShimBackend):
+    """Everything that a C++ program asks for goes through the shim's public names, which are watched."""
+
+    def __init__(
+        self, *, legacy_since19: bool = False, guard_table: GuardTable | None = None, detailed: bool = False
+    ) -> None:
+        super().__init__(shim, legacy_since19=legacy_since19)
+        self.detailed = detailed
+        self.guard_table = guard_table
+        self.recorder: Recorder | None = None
+
+    @contextlib.contextmanager
+    def recording(self, writer: Writer) -> Iterator[None]:
+        """Inside, what the program does is written to `writer`."""
+        self.recorder = Recorder(writer, table=self.guard_table, detailed=self.detailed)
+        with watching(self.recorder):
+            yield
+
+    def values(self, t: AnyTensor) -> list[float]:
+        # Printing is not a step of the program: its output is compared anyway.
+        with self.recorder.unseen() if self.recorder is not None else contextlib.nullcontext():
+            return super().values(t)
+
+    def bump_version(self, t: AnyTensor) -> None:
+        shim._C._bump_version(t)
+
+    def scalar_op(self, name: str) -> Any:
+        call = super().scalar_op(name)
+        recorder = self.recorder
+        return call if recorder is None else recorder.watched(name, call)
