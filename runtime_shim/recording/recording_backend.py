@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import guardfix.runtime_shim as shim
 
 from ..cpp.op_spellings import AnyTensor
 from ..cpp.shim_backend import ShimBackend
+from .call_sites import CallSites
 from .guard_table import GuardTable
 from .recorder import Recorder, watching
 from .trace_events import Writer
@@ -27,9 +29,10 @@ class RecordingBackend(ShimBackend):
         self.recorder: Recorder | None = None
 
     @contextlib.contextmanager
-    def recording(self, writer: Writer) -> Iterator[None]:
-        """Inside, what the program does is written to `writer`."""
+    def recording(self, writer: Writer, program: Path) -> Iterator[None]:
+        """Inside, what the compiled program does is written to `writer`."""
         self.recorder = Recorder(writer, table=self.guard_table, detailed=self.detailed)
+        self.recorder.call_sites = CallSites(program)
         with watching(self.recorder):
             yield
 
