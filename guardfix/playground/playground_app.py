@@ -76,7 +76,6 @@ def playground_app(secret: str, port: int, live: LiveReport | None = None, secon
             answer = await checking.ask(question.text, question.language, unsafe=question.unsafe)
         content = PlaygroundContent(question, answer, live is not None)
         data = [example._asdict() for example in EXAMPLES]
-        scripts = "playground.js"
         return HTMLResponse(rendered("playground.html", _STYLES, ("playground.js",), content, data, connects="'self'"))
 
     async def check_json(request: Request) -> Response:

@@ -16,14 +16,14 @@ from markupsafe import Markup, escape
 from guardfix.foreign_text import printed_page
 from guardfix.output.json_text import json_text
 
-from .report_content import FIX_KINDS, PICKED_PURPOSES, ReportContent
+from .report_content import PICKED_PURPOSES, ReportContent
 
 _TEMPLATES = "templates"
 
 
 def html_page(content: ReportContent, *, live: bool = False) -> str:
     """The whole page of a report. It loads nothing; a `live` one asks its server for changes."""
-    data = {"findings": content.findings, "purposes": PICKED_PURPOSES, "fixKinds": FIX_KINDS}
+    data = {"made": content.made.data, "findings": content.findings, "purposes": PICKED_PURPOSES}
     scripts = ("report_page.js", *(["live_report.js"] if live else []))
     return rendered("report_page.html", ("report_page.css",), scripts, content, data, connects="'self'" if live else "")
 
