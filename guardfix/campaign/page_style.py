@@ -64,7 +64,14 @@ def campaign_page(title: str, body: Iterable[str]) -> str:
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str | int | float | None]], numbers: frozenset[int]) -> str:
-    """A table. Texts are HTML already; `numbers` are the columns that are set to the right."""
+    """A table. Texts are HTML already; `numbers` are the columns that are set to the right.
+
+    Columns of numbers in which there is nothing but zeros are left out.
+    """
+    rows = list(rows)
+    kept = [at for at in range(len(head)) if at not in numbers or not rows or any(row[at] for row in rows)]
+    head, rows = [head[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    numbers = frozenset(new for new, old in enumerate(kept) if old in numbers)
     style = [' class="n"' if at in numbers else "" for at in range(len(head))]
     lines = ["".join(f"<th{one}>{escape(name)}</th>" for one, name in zip(style, head, strict=True))]
     lines += ["".join(f"<td{one}>{_shown(value)}</td>" for one, value in zip(style, row, strict=True)) for row in rows]
