@@ -59,7 +59,7 @@ def campaign_page(title: str, body: Iterable[str]) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f'<meta name="generator" content="guardfix {VERSION}"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style></head>\n"
-        f"<body>\n{''.join(f'{part}' + chr(10) for part in body if part)}</body></html>\n"
+        f"<body><main>\n{''.join(f'{part}' + chr(10) for part in body if part)}</main></body></html>\n"
     )
 
 
@@ -75,7 +75,9 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str | int | float | 
     style = [' class="n"' if at in numbers else "" for at in range(len(head))]
     lines = ["".join(f"<th{one}>{escape(name)}</th>" for one, name in zip(style, head, strict=True))]
     lines += ["".join(f"<td{one}>{_shown(value)}</td>" for one, value in zip(style, row, strict=True)) for row in rows]
-    return f'<div class="scroll"><table>{"".join(f"<tr>{line}</tr>" + chr(10) for line in lines)}</table></div>'
+    name = escape(", ".join(head))
+    body = "".join(f"<tr>{line}</tr>\n" for line in lines)
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{name}"><table>{body}</table></div>'
 
 
 def _shown(value: str | int | float | None) -> str:
