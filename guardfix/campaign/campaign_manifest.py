@@ -162,9 +162,7 @@ def is_url(source: str) -> bool:
     return _URL.match(source) is not None
 
 
-_ANYTHING = frozenset(
-    {"checkout", "clone", "code", "git", "main", "master", "repo", "repository", "source", "src", "trunk"}
-)
+_ANYTHING = frozenset({"checkout", "clone", "code", "main", "master", "repo", "repository", "source", "src", "trunk"})
 """Folders whose name doesn't say what is in them: the one above belongs to the name of a repository."""
 
 

@@ -123,6 +123,8 @@ def test_the_playground_lists_steps_too() -> None:
             "applied": 0,
             "refused": "",
             "language": "python",
+            "choices": [],
+            "unsafe": False,
         }
         shown = fragment("playground_answer.html", answer={**answer, "diff": ""})
         return re.findall(r'<ol class="evidence">(.*?)</ol>', shown, re.DOTALL)

@@ -235,6 +235,7 @@ def test_the_bar_chooses_and_the_address_keeps_it(page: Path) -> None:
         address = driver.execute_script("return location.href")
         assert "part=decide" in address
         assert "at=" in address
+        assert accessibility_violations(driver) == []
         before = driver.find_element("css selector", "#detail .body a").text
     with browser_at(address) as driver:
         assert driver.find_element("css selector", "#detail .body a").text == before
