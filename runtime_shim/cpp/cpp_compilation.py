@@ -104,6 +104,7 @@ class CompilerOptions:
         return [
             f"-std={self.standard}",
             "-O0",
+            "-g1",  # line numbers, which a recording gives its steps
             "-fPIC",
             "-pthread",
             *(f"-D{define}" for define in self.define),

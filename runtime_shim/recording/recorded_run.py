@@ -65,7 +65,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
             compiled = compile_program(source, options, meanwhile=_prepare)
         from .recorder import RecordingBackend
 
-        writer.write("compiled", files=list(map(str, compiled.files)))
+        writer.write("compiled", files=list(map(str, compiled.files)), program=str(compiled.path))
         contained(specification, writer)
         backend = RecordingBackend(
             legacy_since19=specification.legacy_since19,
@@ -74,7 +74,7 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
         )
         torch_backend.use(backend)
         seed_generators(backend.torch)
-        with backend.recording(writer):
+        with backend.recording(writer, compiled.path):
             limit(specification)
             writer.is_ready()
             make_up_files(specification.made_up)

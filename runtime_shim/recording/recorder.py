@@ -14,6 +14,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +27,7 @@ from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
 from ..cpp.op_spellings import AnyTensor
 from ..cpp.shim_backend import ShimBackend
+from .call_sites import CallSites
 from .guard_table import GuardTable
 from .trace_events import SHOWN_ELEMENTS, TensorIdentities, Writer, data_digest, plain
 
@@ -72,6 +74,8 @@ class Recorder(Trace):
         self.identities = TensorIdentities() if detailed else None
         self.source = source
         self.writer = writer
+        self.call_sites: CallSites | None = None
+        """Of a C++ program, where its steps come from."""
         self.thread = _Thread()
         self.threads = 0
         self._starting = threading.Lock()
@@ -123,15 +127,15 @@ class Recorder(Trace):
             self._attach()
             thread.kernels = ()
             guards = tuple(tls.state.guards)
-            line = self._line()
+            place = self._place()
             thread.depth = 1
             try:
                 result = function(*args, **kwargs)
                 if uninitialised and isinstance(result, Tensor):
                     result._array.fill(0)  # the same garbage in every run
-                self._step(shown, guards, line, result)
+                self._step(shown, guards, place, result)
             except Exception as error:
-                self._raised(shown, error, line)
+                self._raised(shown, error, place)
                 raise
             finally:
                 thread.depth = 0
@@ -158,15 +162,15 @@ class Recorder(Trace):
                 return apply(function, *args, **kwargs)
             self._attach()
             guards = tuple(tls.state.guards)
-            line = self._line()
+            place = self._place()
             depth, thread.depth = thread.depth, 0
             try:
                 result = apply(function, *args, **kwargs)
                 thread.depth = 1
                 thread.kernels = ()
-                self._step(function.__name__, guards, line, result)
+                self._step(function.__name__, guards, place, result)
             except Exception as error:
-                self._raised(function.__name__, error, line)
+                self._raised(function.__name__, error, place)
                 raise
             finally:
                 thread.depth = depth
@@ -174,14 +178,13 @@ class Recorder(Trace):
 
         return call
 
-    def _step(self, op: str, guards: tuple[str, ...], line: int | None, result: Any) -> None:
+    def _step(self, op: str, guards: tuple[str, ...], place: dict[str, Any], result: Any) -> None:
         if self.thread.repeating:
             return
         kernels = () if op in ("backward", "grad") else self.thread.kernels
-        where = {} if line is None else {"line": line}
         number = self.thread.number
         results = self._detailed_results(result) if self.identities is not None else _results(result)
-        self.writer.write("step", thread=number, op=op, **where, kernels=kernels, guards=guards, results=results)
+        self.writer.write("step", thread=number, op=op, **place, kernels=kernels, guards=guards, results=results)
 
     def _detailed_results(self, result: Any) -> list[Any]:
         """The results with their numbers; the nodes that they bring are written first."""
@@ -194,29 +197,30 @@ class Recorder(Trace):
             self.writer.write("graph", thread=self.thread.number, nodes=nodes)
         return found
 
-    def _raised(self, op: str, error: Exception, line: int | None) -> None:
+    def _raised(self, op: str, error: Exception, place: dict[str, Any]) -> None:
         if self.thread.raised is error or isinstance(error, StopIteration):
             return  # on its way out, seen before
         self.thread.raised = error
-        where = {} if line is None else {"line": line}
         self.writer.write(
             "raised",
             thread=self.thread.number,
             op=op,
-            **where,
+            **place,
             error=type(error).__name__,
             message=str(error)[:2000],
             guards=tuple(tls.state.guards),
         )
 
-    def _line(self) -> int | None:
-        """The line of the Python program that is running, if it is one."""
+    def _place(self) -> dict[str, Any]:
+        """The line of the Python program that is running, or where in the C++ program we are."""
+        if self.call_sites is not None:
+            return {"at": self.call_sites.here()}
         if self.source is None:
-            return None
+            return {}
         frame: Any = sys._getframe()
         while frame is not None and frame.f_code.co_filename != self.source:
             frame = frame.f_back
-        return None if frame is None else int(frame.f_lineno)
+        return {} if frame is None else {"line": int(frame.f_lineno)}
 
     @contextlib.contextmanager
     def unseen(self) -> Iterator[None]:
@@ -302,7 +306,7 @@ class Recorder(Trace):
     def accumulated(self, variable: Tensor, grad: Any) -> None:
         if isinstance(grad, Tensor) and not self.thread.repeating:
             leaf = {} if self.identities is None else {"leaf": self.identities.of(variable)["tensor"]}
-            self.writer.write("gradient", thread=self.thread.number, **leaf, results=_results(grad))
+            self.writer.write("gradient", thread=self.thread.number, **self._place(), **leaf, results=_results(grad))
 
     def _silent(self, kind: str, op: str, t: Tensor, **fields: Any) -> None:
         key = (kind, id(t))
@@ -421,9 +425,10 @@ class RecordingBackend(ShimBackend):
         self.recorder: Recorder | None = None
 
     @contextlib.contextmanager
-    def recording(self, writer: Writer) -> Iterator[None]:
-        """Inside, what the program does is written to `writer`."""
+    def recording(self, writer: Writer, program: Path) -> Iterator[None]:
+        """Inside, what the compiled program does is written to `writer`."""
         self.recorder = Recorder(writer, table=self.guard_table, detailed=self.detailed)
+        self.recorder.call_sites = CallSites(program)
         with watching(self.recorder):
             yield
 

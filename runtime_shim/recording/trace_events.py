@@ -2,7 +2,9 @@
 
 A recording is a file of JSON objects, one a line, in the order in which things happened:
 
-    {"event": "compiled", "files": […]}            what went into the program: sources and headers, or modules
+    {"event": "compiled", "files": […]}            what went into the program: sources and headers, or modules; of a C++
+                                                   program also "program", the library that it is, in which the "at" of
+                                                   a step are addresses (`call_sites` makes lines of them)
     {"event": "ready"}                             the program is compiled and about to run
     {"event": "step", "thread": 0, "op": "mul", "kernels": […], "guards": […], "results": [{…}, …]}
     {"event": "graph", "thread": 0, "nodes": [{…}]}            new nodes of the autograd graph, in a detailed recording
