@@ -147,19 +147,14 @@ def apply_decorator(machine: Interpreter, decorator: Value, function: Value, sta
             return [(state, closures.changed(function, guards=guards))]
         return [(state, function)]
     if isinstance(decorator, Name):
-        if decorator.path[-1] in library.TRANSPARENT_DECORATORS:
-            return [(state, function)]
-        if isinstance(function, Closure):
-            return [(state, closures.changed(function, unknown=decorator.path[-1] not in library.HARMLESS_DECORATORS))]
-        return [(state, function)]
-    if isinstance(decorator, (Closure, Partial)):
+        name = decorator.path[-1]
+    elif isinstance(decorator, (Closure, Partial)):
         return call_value(machine, decorator, (function,), (), state, place, "")
-    thing = state.thing(decorator)
-    name = thing.name if isinstance(thing, Opaque) else ""
-    if name.rpartition(".")[2] in library.TRANSPARENT_DECORATORS:
-        return [(state, function)]
-    if isinstance(function, Closure):
-        return [(state, closures.changed(function, unknown=True))]
+    else:
+        thing = state.thing(decorator)
+        name = (thing.name or thing.origin).rpartition(".")[2] if isinstance(thing, Opaque) else ""
+    if isinstance(function, Closure) and name not in library.TRANSPARENT_DECORATORS:
+        return [(state, closures.changed(function, unknown=name not in library.HARMLESS_DECORATORS))]
     return [(state, function)]
 
 

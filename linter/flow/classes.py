@@ -24,7 +24,13 @@ from .values import (
 )
 
 MODULE_CLASSES = frozenset(
-    ("torch.nn.Module", "torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.modules.module.Module")
+    (
+        "torch.nn.Module",
+        "torch.nn.Sequential",
+        "torch.nn.ModuleList",
+        "torch.nn.Cloneable",
+        "torch.nn.modules.module.Module",
+    )
 )
 
 

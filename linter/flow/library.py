@@ -164,6 +164,10 @@ def _builtin(
     first = arguments[0] if arguments else NONE
     thing = state.thing(first)
     if name in ("list", "tuple", "sorted", "reversed", "set", "iter", "dict"):
+        if name == "dict" and isinstance(thing, Items):
+            element = state.thing(machine.element_of(first, state, None, ""))
+            value = element.values[1] if isinstance(element, Items) and len(element.values) == 2 else state.opaque()
+            return [(state, state.add(Table((), value)))]
         if isinstance(thing, (Items, Table)):
             return [(state, state.add(thing._replace(kind="[]") if isinstance(thing, Items) else thing))]
         if not arguments:
@@ -277,10 +281,12 @@ def _torch(
         return [(state, Const(inference) if inference is not None else Truth(("inference mode",)))]
     if dotted in ("torch.is_inference",) and arguments:
         return [(state, tensors.inference_truth(arguments[0], state))]
-    if dotted in ("torch.autograd.grad", "torch.autograd.backward") and arguments:
-        if isinstance(arguments[0], Ref) and state.tensor(arguments[0]) is not None:
-            state.change(arguments[0], shown=True)
-        done = differentiation.differentiate(machine, arguments[0], state, place, path[-1])
+    if dotted in ("torch.autograd.grad", "torch.autograd.backward") and (arguments or keywords):
+        named = (value for key, value in keywords if key in ("outputs", "tensors"))
+        asked = arguments[0] if arguments else next(named, NONE)
+        if isinstance(asked, Ref) and state.tensor(asked) is not None:
+            state.change(asked, shown=True)
+        done = differentiation.differentiate(machine, asked, state, place, path[-1])
         return [(state, state.add(Items("()", (), state.opaque(tensor=True))))] if done else []
     if dotted in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
         return _parameter(machine, arguments, keywords, state, place)

@@ -266,8 +266,9 @@ def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor], doubt: str, stat
 
 def names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
     """By what others reach a function: its name, and that of the class that it makes or runs."""
-    called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
-    return (owner.name, body.name) if called and owner is not None else (body.name,)
+    class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
+    called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()", class_)
+    return (class_, class_.removesuffix("Impl"), body.name) if called and class_ else (body.name,)
 
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:

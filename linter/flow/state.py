@@ -229,6 +229,12 @@ class State:
                     told.append((number, *((name, self._brief(value)) for name, value in thing.attributes.items())))
         return tuple(told)
 
+    def are_alike(self, values: tuple[Value, ...]) -> bool:
+        """Whether nothing that a rule tells depends on which of these values it is."""
+        first = values[0]
+        is_tensor = isinstance(self.thing(first), Tensor)
+        return all(one == first or (is_tensor and self._brief(one) == self._brief(first)) for one in values[1:])
+
     def _brief(self, value: Value, depth: int = 2) -> object:
         if not isinstance(value, Ref):
             return (type(value.value), value.value) if isinstance(value, Const) else type(value)

@@ -8,6 +8,7 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 
 from . import (
     differentiation,
+    layer_calls,
     making,
     model_names,
     model_training,
@@ -115,7 +116,8 @@ def call_opaque_method(
         return threaded
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
-        return [(state, ref if name in ("eval", "train") else state.opaque(name))]
+        parts = layer_calls.parts_of(ref, name, state)
+        return [(state, ref if name in ("eval", "train") else parts if parts is not None else state.opaque(name))]
     if name == "save_for_backward":
         given = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, given, state, place)
