@@ -34,6 +34,7 @@ from . import (
     model_training,
     objects,
     reach,
+    tensor_writes,
     tensors,
 )
 from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
@@ -429,6 +430,10 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
         if method:
             assert isinstance(callee, MemberAccess)
             shown = str(callee.object)
+            if callee.name.endswith("_") and not tensor_writes.step_leaf(
+                machine, callee.object, first, parts, after, place, callee.name
+            ):
+                continue
             found += call_method(machine, first, callee.name, flat, keywords, after, place, shown)
         else:
             found += call_value(machine, first, flat, keywords, after, place, str(callee), callee)

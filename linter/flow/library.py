@@ -86,11 +86,9 @@ def call_name(
     if last == "partial" and arguments:
         return [(state, Partial(arguments[0], arguments[1:], keywords))]
     if last in ("deepcopy", "copy") and path[0] == "copy" and arguments:
-        thing = state.thing(arguments[0])
-        if isinstance(thing, Tensor) and last == "deepcopy":
-            made = making.new_tensor(state, place, "`deepcopy`", grad=thing.grad, leaf=True)
-            return [(state, made)]
-        if isinstance(thing, Tensor):
+        if last == "deepcopy":
+            return [(state, making.deep_copy(arguments[0], state, place, {}))]
+        if making.is_tensor(arguments[0], state):
             return [(state, arguments[0])]
         return [(state, state.opaque(making.called(arguments[0], state)))]
     if path[0] in (
@@ -184,6 +182,10 @@ def _builtin(
         element = machine.element_of(first, state, None, "")
         return [(state, state.add(Items("[]", (), state.add(Items("()", (state.plain(), element))))))]
     if name == "zip":
+        held = [state.thing(value) for value in arguments]
+        if held and all(isinstance(one, Items) and one.rest is None for one in held):
+            rows = zip(*(one.values for one in held if isinstance(one, Items)), strict=False)
+            return [(state, state.add(Items("[]", tuple(state.add(Items("()", row)) for row in rows))))]
         elements = tuple(machine.element_of(value, state, None, "") for value in arguments)
         return [(state, state.add(Items("[]", (), state.add(Items("()", elements)))))]
     if name == "range":

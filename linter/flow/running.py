@@ -8,8 +8,18 @@ from types import MappingProxyType
 
 from ..analysis.thread_starters import may_start_threads
 from ..facts import Facts
-from ..facts.bodies import AnyStatement, Assign, Body, BodyKind
-from ..facts.expressions import KeywordArgument, MemberAccess, Subscript, is_this
+from ..facts.bodies import AnyStatement, Assign, Body, BodyKind, Evaluate, Loop
+from ..facts.expressions import (
+    CallExpression,
+    Expression,
+    KeywordArgument,
+    MemberAccess,
+    Operation,
+    Subscript,
+    is_this,
+    last_name,
+    words_of,
+)
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
@@ -102,6 +112,8 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
     if body is None:
         return False
     words = words_in(body)
+    if not _STEPS.isdisjoint(words) and any(map(_steps_leaf, all_statements(body.statements))):
+        return True
     if file.language != "python":
         makes_leaf = "requires_grad" in words or body.name in ("forward", "backward")
         return makes_leaf and not _DIFFERENTIATES.isdisjoint(words)
@@ -114,6 +126,7 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
 
 _DIFFERENTIATES = frozenset({"grad", "backward"})
 _PARAMETERS = frozenset({"weight", "bias"})
+_STEPS = frozenset({"backward", "parameters", "named_parameters"})
 
 
 def _makes_leaf(body: Body) -> bool:
@@ -123,6 +136,25 @@ def _makes_leaf(body: Body) -> bool:
         for call in called_in(body)
         for argument in call.arguments
     )
+
+
+def _steps_leaf(statement: AnyStatement) -> bool:
+    """`p -= lr * p.grad`, `p.add_(p.grad)`, or any change in place in a loop over a module's parameters."""
+    if isinstance(statement, Loop):
+        of_module = "parameters" in words_of(statement.iterable)
+        return of_module and any(_written_in_place(one) is not None for one in all_statements(statement.block))
+    return "grad" in words_of(_written_in_place(statement))
+
+
+def _written_in_place(statement: AnyStatement) -> Expression | None:
+    """What a statement writes something with in place: `x += 1`, `x.add_(1)`."""
+    if isinstance(statement, Assign):
+        return statement.value if statement.operator not in ("=", ":=") else None
+    value = statement.value if isinstance(statement, Evaluate) else None
+    if isinstance(value, Operation):  # as C++ has it
+        return value if value.operator in ("+=", "-=", "*=", "/=") else None
+    in_place = isinstance(value, CallExpression) and last_name(value.callee).endswith("_")
+    return value if in_place else None
 
 
 def _writes_parameter(statement: AnyStatement) -> bool:

@@ -122,7 +122,7 @@ def call_opaque_method(
         given = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, given, state, place)
     if name in ("backward", "manual_backward"):
-        model_training.note_training(state, place, name)
+        model_training.note_training(state, place, name, ref)
     differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
     if thing.tensor is not True and state.tensor(differentiated) is not None:
         # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …
