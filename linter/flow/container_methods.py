@@ -66,6 +66,19 @@ def call_container_method(
         if rest is not None and name == "items":
             rest = state.add(Items("()", (state.plain(), rest)))
         return [(state, state.add(Items("[]", tuple(made), rest)))]
+    if thing.gives_pairs and name in ("end", "cend", "count", "contains"):
+        return [(state, state.plain())]
+    if thing.gives_pairs and name == "find" and arguments:
+        known = looked_up(thing, arguments[0], state)
+        return [(state, state.add(Items("()", (arguments[0], known or state.opaque()))))]
+    if thing.gives_pairs and name in ("emplace", "try_emplace", "insert", "insert_or_assign") and arguments:
+        given = state.thing(arguments[0])
+        pair = arguments if len(arguments) == 2 else given.values if isinstance(given, Items) else ()
+        if len(pair) == 2:
+            kept = tuple((key, value) for key, value in thing.pairs if key != pair[0])
+            state.heap[ref.number] = thing._replace(pairs=(*kept, (pair[0], pair[1])))
+            return [(state, state.add(Items("()", (state.add(Items("()", pair)), state.plain()))))]
+        return [(state, state.opaque())]
     if name == "update":
         more_ = state.thing(arguments[0]) if arguments else None
         pairs = more_.pairs if isinstance(more_, Table) else ()

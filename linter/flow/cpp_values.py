@@ -39,7 +39,7 @@ from .values import (
     Value,
 )
 
-_TENSORS = frozenset({"Tensor", "Variable"})
+TENSORS = frozenset({"Tensor", "Variable"})
 _OF_MODULES = frozenset(
     "register_module register_parameter register_buffer is_training train eval parameters named_parameters buffers "
     "named_buffers zero_grad".split()
@@ -63,7 +63,7 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
     if path is None:
         return state.opaque(name)
     last = path.name
-    if last in _TENSORS:
+    if last in TENSORS:
         return state.opaque(name, tensor=True)
     if last in _NUMBERS:
         return state.plain()
@@ -172,14 +172,14 @@ def made_of_type(
     if path is None:
         return [(state, state.opaque(name))]
     last = path.name
-    if last in _TENSORS:
+    if last in TENSORS:
         return [(state, values[0] if values else state.opaque(name, tensor=True, origin=DECLARED, under=None))]
     if last in _SEQUENCES:
-        if not values or isinstance(state.thing(values[0]), Items):
+        if (not values and last != "array") or (values and isinstance(state.thing(values[0]), Items)):
             return [(state, values[0] if values else state.add(Items("[]", ())))]
         numbers = not any(isinstance(value, Ref) for value in values)
         inner = classes.type_path((path.template_arguments or (None,))[0])
-        of_tensors = inner is not None and inner.name in _TENSORS
+        of_tensors = inner is not None and inner.name in TENSORS
         sized = state.opaque(name, tensor=True, origin=DECLARED, under=None) if of_tensors else state.opaque(name)
         return [(state, state.add(Items("[]", (), sized) if numbers else Items("[]", values)))]
     if last in _MAPS:
@@ -192,6 +192,9 @@ def made_of_type(
         return [(state, values[0] if values else state.opaque(name))]
     if values and cpp_threads.declares_thread(path, place):
         return cpp_threads.start_thread(machine, values, state, place, f"std::{last}" if last in THREADS else last)
+    if "nn" in path.path[:-1] and last == "Sequential":
+        children = {str(index): value for index, value in enumerate(values) if value != NONE}
+        return [(state, state.add(Instance("sequential", last, None, children)))]
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
         if values == (NONE,):
             return [(state, layer_calls.unknown_parameters(layer_calls.made_layer(last, (), state, place), state))]
@@ -367,7 +370,7 @@ def declare(machine: Interpreter, statement: Assign, state: State, place: Place)
         ]
     else:
         results = machine.evaluate(value, state, place)
-        if path.name in _TENSORS:
+        if path.name in TENSORS:
             for after, given in results:
                 thing = after.thing(given)
                 if isinstance(thing, Opaque) and isinstance(given, Ref):
@@ -393,6 +396,10 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
         was_tensor = isinstance(held, Tensor) or (isinstance(held, Opaque) and held.tensor is True)
         if was_tensor and isinstance(value, Ref) and isinstance(given, Opaque) and given.tensor is None:
             state.change(value, tensor=True)  # as it was declared
+        if isinstance(held, Instance) and held.cls is not None and isinstance(given, Items) and given.kind == "{}":
+            members = (member.name for member in held.cls.body.members)
+            state.change(found[1], attributes={**held.attributes, **dict(zip(members, given.values, strict=False))})
+            return
         state.names(found[0])[name] = value
         return
     self_ = state.find("<self>", place.frame)

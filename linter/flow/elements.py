@@ -40,6 +40,9 @@ from .values import (
     Value,
 )
 
+_PARTS = ("first", "second", "values", "indices")
+"""Attributes of C++'s pairs, and of what `topk` and `max` give."""
+
 
 def attribute(machine: Interpreter, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
     """`holder.name`."""
@@ -59,8 +62,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
         return [(state, state.opaque(name))]
     if isinstance(thing, Instance):
         return objects.instance_attribute(machine, holder, thing, name, state, place, shown)
-    if isinstance(thing, Items) and name in ("first", "second") and place.file.language != "python":
-        return [(state, element_of(machine, holder, state, int(name == "second"), shown))]
+    if isinstance(thing, Items) and name in _PARTS:
+        return [(state, element_of(machine, holder, state, _PARTS.index(name) % 2, shown))]
     if isinstance(thing, Tensor):
         assert isinstance(holder, Ref)
         return [(state, tensors.tensor_attribute(holder, thing, name, state, place))]
@@ -123,6 +126,8 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
             key, value = thing.pairs[0] if thing.pairs else (state.plain(), thing.rest or state.opaque(name))
             return state.add(Items("()", (key, value)))
         return thing.pairs[0][0] if thing.pairs else state.plain()
+    if isinstance(thing, Instance) and thing.kind == "record" and index is not None and index < len(thing.attributes):
+        return [*thing.attributes.values()][index]
     children = layer_calls.children_of(thing) if isinstance(thing, Instance) and thing.kind == "sequential" else None
     if children:
         return children[min(index or 0, len(children) - 1)]
@@ -200,7 +205,11 @@ def subscript(
             return [(state, thing.rest)]
         return [(state, thing.values[0] if thing.values and state.are_alike(thing.values) else state.opaque())]
     if isinstance(thing, Table):
-        known_ = container_methods.looked_up(thing, indices[0] if indices else NONE, state)
+        key = indices[0] if indices else NONE
+        known_ = container_methods.looked_up(thing, key, state)
+        if known_ is None and thing.default and isinstance(key, Const):
+            known_ = state.add(Items("[]", ()) if thing.default == "list" else Table(()))
+            state.heap[holder.number] = thing._replace(pairs=(*thing.pairs, (key, known_)))  # type: ignore[union-attr]
         return [(state, known_ if known_ is not None else state.opaque())]
     if isinstance(thing, Opaque):
         assert isinstance(holder, Ref)

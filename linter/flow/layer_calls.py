@@ -38,14 +38,31 @@ def made_layer(name: str, keywords: Keywords, state: State, place: Place) -> Ref
             attributes[parameter] = made
         if dict(keywords).get("bias") == Const(False):
             attributes["bias"] = NONE
+    if dict(keywords).get("inplace") == Const(True):
+        attributes[_IN_PLACE] = Const(True)
     if "BatchNorm" in name and dict(keywords).get("track_running_stats") != Const(False):
         attributes[_STATISTICS] = making.new_tensor(state, place, f"`{name}`")
         state.change(attributes[_STATISTICS], name=_STATISTICS)
     return state.add(Instance("layer", name, None, attributes))
 
 
+_IN_PLACE = "inplace"
 _STATISTICS = "running_mean"
 """The buffer that stands for those which a layer writes each time that it is run in training mode."""
+
+
+_LOSSES = {
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CrossEntropyLoss": "cross_entropy",
+    "HuberLoss": "huber_loss",
+    "KLDivLoss": "kl_div",
+    "L1Loss": "l1_loss",
+    "MSELoss": "mse_loss",
+    "NLLLoss": "nll_loss",
+    "SmoothL1Loss": "smooth_l1_loss",
+}
+"""Layers that compare what they are given as a function does."""
 
 
 def call_layer(
@@ -61,6 +78,9 @@ def call_layer(
         for name, given in thing.attributes.items()
         if isinstance(given, Ref) and state.tensor(given) is not None and name != _STATISTICS
     ]
+    if len(arguments) > 1 and thing.name in _LOSSES:
+        rows = torch_ops.function(f"nn.functional.{_LOSSES[thing.name]}")
+        return torch_calls.apply(machine, rows, arguments, (), state, place, thing.name)
     spelled = {"Linear": "nn.functional.linear"}.get(thing.name, "")
     if spelled and parameters:
         given = (value, thing.attributes["weight"], thing.attributes.get("bias", NONE))
@@ -68,9 +88,12 @@ def call_layer(
     if not isinstance(value, Ref) or not making.may_be_tensor(value, state):
         return [(state, state.opaque())]
     statistics = thing.attributes.get(_STATISTICS)
-    if isinstance(statistics, Ref) and machine.truth(state, thing.attributes.get("training", Const(True))):
-        if not tensor_writes.write_tensor(machine, statistics, state, place, thing.name, recorded=False):
-            return []
+    trains = machine.truth(state, thing.attributes.get("training", Const(True)))
+    if trains and isinstance(statistics, Ref):
+        tensor_writes.write_tensor(machine, statistics, state, place, thing.name, recorded=False)
+    if _IN_PLACE in thing.attributes:
+        done = tensor_writes.write_tensor(machine, value, state, place, thing.name)
+        return [(state, value)] if done else []
     own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
     alone = all(making.is_inference(parameter, state) for parameter in parameters)
     if own and alone:
@@ -120,11 +143,11 @@ def children_of(sequential: Instance) -> list[Value]:
 def set_training(ref: Value, mode: Value, state: State) -> None:
     """What `train` and `eval` do to a module and all that it holds."""
     thing = state.thing(ref)
-    if isinstance(thing, Instance) and isinstance(ref, Ref) and thing.kind in ("layer", "sequential", "module"):
-        if thing.attributes.get("training") != mode:
-            state.change(ref, attributes={**thing.attributes, "training": mode})
-            for value in thing.attributes.values():
-                set_training(value, mode, state)
+    is_module = isinstance(thing, Instance) and thing.kind in ("layer", "sequential", "module")
+    if isinstance(ref, Ref) and isinstance(thing, Instance) and is_module and thing.attributes.get("training") != mode:
+        state.change(ref, attributes={**thing.attributes, "training": mode})
+        for value in thing.attributes.values():
+            set_training(value, mode, state)
 
 
 def parts_of(ref: Ref, name: str, state: State) -> Value | None:

@@ -26,6 +26,7 @@ from .values import (
     REQUIRED,
     Closure,
     Const,
+    Generator,
     Instance,
     Items,
     Name,
@@ -83,6 +84,12 @@ def call_name(
         return [(state, NullContext(arguments[0] if arguments and last == "nullcontext" else None))]
     if last in ("ExitStack", "AsyncExitStack"):
         return [(state, state.add(Instance("stack", last)))]
+    if path[0] in ("collections", "types", "dataclasses", "argparse", _RECORD):
+        known = _container(last, arguments, keywords, state)
+        if known is not None:
+            return [(state, known)]
+    if last in ("tqdm", "track") and arguments:
+        return [(state, arguments[0])]
     if last == "partial" and arguments:
         return [(state, Partial(arguments[0], arguments[1:], keywords))]
     if last in ("deepcopy", "copy") and path[0] == "copy" and arguments:
@@ -110,6 +117,36 @@ def call_name(
     return [(reach.unknown_call(state, values), state.opaque(origin=name.dotted))]
 
 
+_RECORD = "<record>"
+
+
+def _container(name: str, arguments: tuple[Value, ...], keywords: Keywords, state: State) -> Value | None:
+    """What the standard library's types of containers and records make; None for others."""
+    first = arguments[0] if arguments else None
+    thing = state.thing(first)
+    if name == "namedtuple" and len(arguments) == 2:
+        listed = state.thing(arguments[1])
+        given = listed.values if isinstance(listed, Items) else (arguments[1],)
+        fields = " ".join(str(one.value) for one in given if isinstance(one, Const))
+        return Partial(Name((_RECORD, _RECORD)), (Const(fields),), ())
+    if name == _RECORD and isinstance(first, Const):
+        values = dict(zip(str(first.value).replace(",", " ").split(), arguments[1:], strict=False))
+        return state.add(Instance("record", "", None, {**values, **dict(keywords)}))
+    if name in ("SimpleNamespace", "Namespace") and not arguments:
+        return state.add(Instance("record", "", None, dict(keywords)))
+    if name == "replace" and isinstance(thing, Instance):
+        return state.add(thing._replace(attributes={**thing.attributes, **dict(keywords)}))
+    if name == "deque":
+        empty = Items("[]", (), None if first is None else state.opaque())
+        return state.add(thing if isinstance(thing, Items) else empty)
+    if name == "OrderedDict" and not arguments:
+        return state.add(Table(tuple((Const(key), value) for key, value in keywords)))
+    if name == "defaultdict" and isinstance(first, Name) and len(arguments) == 1:
+        made = first.path[-1]
+        return state.add(Table((), default=made) if made in ("list", "dict") else Table((), state.opaque()))
+    return None
+
+
 def _call_cpp_name(
     machine: Interpreter, name: Name, arguments: tuple[Value, ...], state: State, place: Place, written: Expression
 ) -> Results:
@@ -123,6 +160,8 @@ def _call_cpp_name(
         path, arguments = tuple(part for part in path if part != "redispatch"), arguments[1:]
     if path[-1].endswith("_outf"):
         path, arguments = (*path[:-1], path[-1][:-1]), (*arguments[-1:], *arguments[:-1])
+    if path[0] == "F" and len(path) == 2:  # `namespace F = torch::nn::functional;`
+        path = ("torch", "nn", "functional", path[1])
     rows = torch_ops.cpp("::".join(path)) or (torch_ops.method(path[-1]) if path[:-1] == ("at",) else ())
     if rows:
         return torch_calls.apply(machine, rows, arguments, (), state, place, path[-1])
@@ -161,6 +200,12 @@ def _builtin(
 ) -> Results:
     first = arguments[0] if arguments else NONE
     thing = state.thing(first)
+    if isinstance(thing, Generator) and name in ("list", "tuple", "enumerate", "zip", "next", "sum", "set", "sorted"):
+        return [
+            pair
+            for after, yielded in machine.run_generator(thing, state, place)
+            for pair in _builtin(machine, name, (yielded, *arguments[1:]), keywords, after, place)
+        ]
     if name in ("list", "tuple", "sorted", "reversed", "set", "iter", "dict"):
         if name == "dict" and isinstance(thing, Items):
             element = state.thing(machine.element_of(first, state, None, ""))
@@ -183,8 +228,11 @@ def _builtin(
         return [(state, state.add(Items("[]", (), state.add(Items("()", (state.plain(), element))))))]
     if name == "zip":
         held = [state.thing(value) for value in arguments]
-        if held and all(isinstance(one, Items) and one.rest is None for one in held):
-            rows = zip(*(one.values for one in held if isinstance(one, Items)), strict=False)
+        known = [len(one.values) for one in held if isinstance(one, Items) and one.rest is None]
+        if known:
+            rows = [
+                tuple(machine.element_of(value, state, index, "") for value in arguments) for index in range(min(known))
+            ]
             return [(state, state.add(Items("[]", tuple(state.add(Items("()", row)) for row in rows))))]
         elements = tuple(machine.element_of(value, state, None, "") for value in arguments)
         return [(state, state.add(Items("[]", (), state.add(Items("()", elements)))))]
@@ -275,6 +323,8 @@ def _torch(
     dotted, path = name.dotted, name.path
     if dotted in _NO_EFFECT:
         return [(state, state.plain())]
+    if dotted == "torch.from_blob":
+        return [(state, making.new_tensor(state, place, "`from_blob`"))]
     if dotted == "torch.is_grad_enabled":
         grad = state.modes.grad
         return [(state, Const(grad) if grad is not None else Truth(("grad mode",)))]
@@ -313,6 +363,15 @@ def _torch(
             )
         children = {str(index): value for index, value in enumerate(items)}
         return [(state, state.add(Instance("sequential", path[-1], None, children)))]
+    if dotted == "torch.nn.Module" and not arguments:
+        return [(state, state.add(Instance("module", "Module")))]
+    if dotted == "torch.nn.ParameterList" and arguments:
+        going: Results = [(state, NONE)]
+        for value in making.tensors_in(arguments[0], state):
+            going = [pair for one, _ in going for pair in _parameter(machine, (value,), (), one, place)]
+        return [(one, one.opaque("ParameterList", module=True)) for one, _ in going]
+    if dotted == "torch.utils.checkpoint.checkpoint" and dict(keywords).get("use_reentrant") == Const(False):
+        return machine.call_value(arguments[0] if arguments else NONE, arguments[1:], (), state, place, "checkpoint")
     if path[:2] == ("torch", "nn") and len(path) == 3 and path[2][:1].isupper():
         return [(state, layer_calls.made_layer(path[2], keywords, state, place))]
     if dotted in ("torch.load", "torch.jit.load", "torch.hub.load"):
@@ -335,6 +394,9 @@ def _torch(
         return [(state, state.opaque(origin=dotted))]
     spelled = ".".join(path[1:])
     rows = torch_ops.function(spelled)
+    if rows and arguments and dict(keywords).get("inplace") == Const(True) and isinstance(arguments[0], Ref):
+        done = tensor_writes.write_tensor(machine, arguments[0], state, place, path[-1])
+        return [(state, arguments[0])] if done else []
     if rows:
         return torch_calls.apply(machine, rows, arguments, keywords, state, place, path[-1])
     values = (*arguments, *(value for _, value in keywords))

@@ -341,6 +341,7 @@ class Machine:
     parameter = cpp_values.parameter
     apply_decorator = calling.apply_decorator
     run_context = calling.run_context
+    run_generator = calling.run_generator
 
     # -- statements
 
@@ -607,6 +608,8 @@ class Machine:
                     )
                 ]
             return going
+        if isinstance(target, Operation) and target.operator == "*" and len(target.operands) == 1:
+            return self.bind(target.operands[0], value, state, place)  # what a pointer points to
         name = simple_name(target)
         if name:
             self.bind_name(name, value, state, place)

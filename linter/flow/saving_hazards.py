@@ -107,7 +107,8 @@ def _saved(row: Op, bound: dict[str, Value], name: str) -> Iterator[tuple[str, s
     """What an op saves, because of what, and why that isn't certain."""
     given = next((option for option in row.options if option in bound), "")
     for saved, because in row.saves:
-        yield saved, because, f"`{given}` may decide what `{name}` saves" if given else ""
+        reason = f"`{given}` may decide what `{name}` saves" if given else ""
+        yield saved, because, f"`{name}` saves a mask of booleans as another one" if saved == "attn_mask" else reason
     for saved, because in row.may_save:
         yield saved, because, f"`{name}` saves it in some calls only"
     if not row.saves_known:

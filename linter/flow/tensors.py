@@ -53,7 +53,7 @@ def call_tensor_method(
     state: State,
     place: Place,
 ) -> Results:
-    if name in _UNWRAPS:
+    if name in _UNWRAPS or (name in ("value", "value_or") and place.file.language != "python"):
         state.change(ref, shown=True, open=False)
         return [(state, ref)]
     if name in _HOLDS_TENSORS and thing.open:

@@ -268,6 +268,8 @@ class Table(NamedTuple):
     rest: Value | None = None
     gives_pairs: bool = False
     """Iterated, it gives its pairs, as C++'s maps do."""
+    default: str = ""
+    """What a key that isn't there gets, of a `defaultdict`: `list`, `dict`."""
 
 
 class Generator(NamedTuple):

@@ -2,9 +2,10 @@
 
 What it flags: an in-place op, an assignment to an element or an augmented assignment, outside of any guard, on a tensor
 that surely requires grad and is a leaf or a view of one; and on a view of a tensor with a graph, if the view was made
-under `no_grad`, `NoGradGuard` or inference mode. Also `p -= lr * p.grad` behind the `backward` of the same function: what has
-a gradient is a leaf. Python files are read for this that name a guard, `requires_grad=True`, or change an element of
-`.weight` or `.bias`, or a module's parameters, in place; C++ files that name a guard or `torch::requires_grad`.
+under `no_grad`, `NoGradGuard` or inference mode. Also `p -= lr * p.grad` behind the `backward` of the same function:
+what has a gradient is a leaf. Python files are read for this that name a guard, `requires_grad=True`, or change an
+element of `.weight` or `.bias`, or a module's parameters, in place; C++ files that name a guard or
+`torch::requires_grad`.
 
 Why it is bad: PyTorch raises: "a leaf Variable that requires grad is being used in an in-place operation", or "A view
 was created in no_grad mode and is being modified inplace with grad mode enabled".
