@@ -256,7 +256,8 @@ def _builtin(
                 return [(state, Const(False))]
         return [(state, Truth(("hasattr", first, attribute)))]
     if name == "isinstance":
-        return [(state, Truth(("isinstance", *arguments)))]
+        known = classes.is_instance(machine, thing, arguments[1], state) if len(arguments) == 2 else None
+        return [(state, Const(known) if known is not None else Truth(("isinstance", *arguments)))]
     if name in ("len", "int", "float", "str", "bool", "id", "hash", "repr", "round"):
         if isinstance(thing, Items) and thing.rest is None and name == "len":
             return [(state, Const(float(len(thing.values))))]

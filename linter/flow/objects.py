@@ -169,6 +169,8 @@ def call_instance_method(
             if name in ("train", "eval"):
                 layer_calls.set_training(ref, arguments[0] if arguments else Const(name == "train"), state)
             return [(state, ref)]
+        if name == "apply" and arguments:
+            return _apply_to_all(machine, ref, arguments[0], state, place)
         if name == "is_training":
             return instance_attribute(machine, ref, thing, "training", state, place, shown)
         parts = layer_calls.parts_of(ref, name, state)
@@ -261,6 +263,22 @@ def call_instance_method(
         return [(state, state.opaque(origin=name))]
     reach.unknown_call(state, (ref, *values))
     return [(state, state.opaque(origin=name))]
+
+
+def _apply_to_all(machine: Interpreter, ref: Ref, function: Value, state: State, place: Place) -> Results:
+    """`module.apply(init)`: of all that the module holds, and of itself."""
+    thing = state.thing(ref)
+    assert isinstance(thing, Instance)
+    going = [state]
+    for child in (*thing.attributes.values(), ref):
+        held = state.thing(child)
+        if isinstance(held, Instance) and held.kind in _MODULES and isinstance(child, Ref):
+            if child == ref:
+                results = [pair for s in going for pair in machine.call_value(function, (ref,), (), s, place, "apply")]
+            else:
+                results = [pair for s in going for pair in _apply_to_all(machine, child, function, s, place)]
+            going = [after for after, _ in results]
+    return [(after, ref) for after in going]
 
 
 def call_class_method(

@@ -119,20 +119,21 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
         return makes_leaf and not _DIFFERENTIATES.isdisjoint(words)
     # Of an autograd function PyTorch runs these without recording; a script may differentiate by itself.
     is_asked = body.kind is BodyKind.MODULE or body.name in ("forward", "backward")
-    if not _DIFFERENTIATES.isdisjoint(words) and (is_asked or _makes_leaf(body)):
+    if not _DIFFERENTIATES.isdisjoint(words) and (is_asked or _gives(body, "requires_grad")):
         return True
-    return not _PARAMETERS.isdisjoint(words) and any(map(_writes_parameter, all_statements(body.statements)))
+    is_leaf = not _PARAMETERS.isdisjoint(words) or _gives(body, "requires_grad")
+    return is_leaf and (_gives(body, "inplace") or any(map(_writes_leaf, all_statements(body.statements))))
 
 
 _DIFFERENTIATES = frozenset({"grad", "backward"})
-_PARAMETERS = frozenset({"weight", "bias"})
+_PARAMETERS = frozenset({"weight", "bias", "Parameter"})
 _STEPS = frozenset({"backward", "parameters", "named_parameters"})
 
 
-def _makes_leaf(body: Body) -> bool:
-    """Whether a function makes a tensor that requires grad: what it does with it can be followed."""
+def _gives(body: Body, keyword: str) -> bool:
+    """Whether a function gives something a keyword argument: `requires_grad=True` makes a leaf that can be followed."""
     return any(
-        isinstance(argument, KeywordArgument) and argument.name == "requires_grad"
+        isinstance(argument, KeywordArgument) and argument.name == keyword
         for call in called_in(body)
         for argument in call.arguments
     )
@@ -157,12 +158,15 @@ def _written_in_place(statement: AnyStatement) -> Expression | None:
     return value if in_place else None
 
 
-def _writes_parameter(statement: AnyStatement) -> bool:
-    """`layer.weight[0] = …`: it raises where a guard is missing."""
-    return isinstance(statement, Assign) and any(
-        isinstance(target, Subscript) and isinstance(target.object, MemberAccess) and target.object.name in _PARAMETERS
-        for target in statement.targets
-    )
+def _writes_leaf(statement: AnyStatement) -> bool:
+    """Whether something is written in place: `layer.weight[0] = …`, `w.fill_(0)`, `w += 1`; of data it may be."""
+    if isinstance(statement, Assign) and any(isinstance(target, Subscript) for target in statement.targets):
+        return True
+    written = _written_in_place(statement)
+    value = statement.value if isinstance(statement, Evaluate) else None
+    callee = value.callee if isinstance(value, CallExpression) else None
+    is_data = isinstance(callee, MemberAccess) and last_name(callee.object) == "data"
+    return written is not None and not is_data
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:

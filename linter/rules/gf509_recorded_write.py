@@ -60,7 +60,7 @@ from ..rule_names import RuleGroup
 
 _IN_PLACE = rb"(?:(?:[-+*/@%&|^]|//|\*\*)=|\.[a-z]\w*_\()"
 _SHAPE = (
-    rb"(?m)\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
+    rb"(?m)\.(?:weight|bias)\.[a-z]\w*_\(|\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
     rb"|^[ \t]*([\w.]+)[ \t]*(?::[^=\n]{0,100})?=[^\n]{0,300}?requires_grad=True(?s:.{0,4000}?)"
     rb"^[ \t]*\1[ \t]*(?:\[[^\n]{0,300}\][ \t]*[-+*/@]?=(?!=)|" + _IN_PLACE + rb")"
     rb"|^[ \t]*for (\w+) in [^\n]{0,300}:(?s:.{0,1000}?)^[ \t]*\2[ \t]*"
@@ -82,7 +82,15 @@ RULE = Rule(
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
     needles_in={
-        "python": (b".weight[", b".bias[", b"requires_grad=True", b".parameters()", b".backward()"),
+        "python": (
+            b".weight[",
+            b".bias[",
+            b".weight.",
+            b".bias.",
+            b"requires_grad=True",
+            b".parameters()",
+            b".backward()",
+        ),
         "cpp": (MAKES_LEAF,),
     },
     shape=_SHAPE,
