@@ -114,5 +114,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
     'rules/gf507_unrecorded_backward.py': (2584, 284238455),
     'rules/gf508_inference_tensors_in_training.py': (10171, 3329516049),
-    'rules/gf509_recorded_write.py': (4013, 1238099639),
+    'rules/gf509_recorded_write.py': (4108, 2762048020),
 }

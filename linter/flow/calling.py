@@ -482,7 +482,7 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
     for after, _ in found:
         given_back, after.given_back = after.given_back, ()
         for index, value in given_back:
-            target = arguments[index] if index < len(arguments) else None
+            target: Expression | None = arguments[index] if index < len(arguments) else None
             if isinstance(target, Operation) and target.is_address:
                 target = target.operands[0]
             if isinstance(target, NamePath) and simple_name(target):

@@ -396,9 +396,11 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
         was_tensor = isinstance(held, Tensor) or (isinstance(held, Opaque) and held.tensor is True)
         if was_tensor and isinstance(value, Ref) and isinstance(given, Opaque) and given.tensor is None:
             state.change(value, tensor=True)  # as it was declared
+        holder = found[1]
         if isinstance(held, Instance) and held.cls is not None and isinstance(given, Items) and given.kind == "{}":
+            assert isinstance(holder, Ref)
             members = (member.name for member in held.cls.body.members)
-            state.change(found[1], attributes={**held.attributes, **dict(zip(members, given.values, strict=False))})
+            state.change(holder, attributes={**held.attributes, **dict(zip(members, given.values, strict=False))})
             return
         state.names(found[0])[name] = value
         return

@@ -41,8 +41,8 @@ def made_layer(name: str, keywords: Keywords, state: State, place: Place) -> Ref
     if dict(keywords).get("inplace") == Const(True):
         attributes[_IN_PLACE] = Const(True)
     if "BatchNorm" in name and dict(keywords).get("track_running_stats") != Const(False):
-        attributes[_STATISTICS] = making.new_tensor(state, place, f"`{name}`")
-        state.change(attributes[_STATISTICS], name=_STATISTICS)
+        statistics = attributes[_STATISTICS] = making.new_tensor(state, place, f"`{name}`")
+        state.change(statistics, name=_STATISTICS)
     return state.add(Instance("layer", name, None, attributes))
 
 

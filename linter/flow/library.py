@@ -52,6 +52,8 @@ TRANSPARENT_DECORATORS = frozenset(
 )
 """What they give does what the function does."""
 HARMLESS_DECORATORS = frozenset("ignore unused export lru_cache cache fixture parametrize skip skipif slow".split())
+_NO_TENSORS = frozenset("math os sys time json random re logging warnings numpy np pathlib".split())
+"""Modules whose functions give no tensors."""
 LOSS_METHODS = frozenset(("training_step", "compute_loss", "_compute_loss"))
 """Methods whose result Lightning's and Hugging Face's trainers differentiate."""
 
@@ -98,20 +100,7 @@ def call_name(
         if making.is_tensor(arguments[0], state):
             return [(state, arguments[0])]
         return [(state, state.opaque(making.called(arguments[0], state)))]
-    if path[0] in (
-        "math",
-        "os",
-        "sys",
-        "time",
-        "json",
-        "random",
-        "re",
-        "logging",
-        "warnings",
-        "numpy",
-        "np",
-        "pathlib",
-    ):
+    if path[0] in _NO_TENSORS:
         return [(state, state.opaque(last, tensor=False))]
     values = (*arguments, *(value for _, value in keywords))
     return [(reach.unknown_call(state, values), state.opaque(origin=name.dotted))]
@@ -195,6 +184,10 @@ def call_guard(
     return found
 
 
+_PLAIN = frozenset("print type callable format any all input open ord chr issubclass object".split())
+"""Functions whose results hold no tensor."""
+
+
 def _builtin(
     machine: Interpreter, name: str, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
 ) -> Results:
@@ -208,8 +201,8 @@ def _builtin(
         ]
     if name in ("list", "tuple", "sorted", "reversed", "set", "iter", "dict"):
         if name == "dict" and isinstance(thing, Items):
-            element = state.thing(machine.element_of(first, state, None, ""))
-            value = element.values[1] if isinstance(element, Items) and len(element.values) == 2 else state.opaque()
+            pair = state.thing(machine.element_of(first, state, None, ""))
+            value = pair.values[1] if isinstance(pair, Items) and len(pair.values) == 2 else state.opaque()
             return [(state, state.add(Table((), value)))]
         if isinstance(thing, (Items, Table)):
             return [(state, state.add(thing._replace(kind="[]") if isinstance(thing, Items) else thing))]
@@ -230,10 +223,10 @@ def _builtin(
         held = [state.thing(value) for value in arguments]
         known = [len(one.values) for one in held if isinstance(one, Items) and one.rest is None]
         if known:
-            rows = [
+            together = [
                 tuple(machine.element_of(value, state, index, "") for value in arguments) for index in range(min(known))
             ]
-            return [(state, state.add(Items("[]", tuple(state.add(Items("()", row)) for row in rows))))]
+            return [(state, state.add(Items("[]", tuple(state.add(Items("()", row)) for row in together))))]
         elements = tuple(machine.element_of(value, state, None, "") for value in arguments)
         return [(state, state.add(Items("[]", (), state.add(Items("()", elements)))))]
     if name == "range":
@@ -256,8 +249,8 @@ def _builtin(
                 return [(state, Const(False))]
         return [(state, Truth(("hasattr", first, attribute)))]
     if name == "isinstance":
-        known = classes.is_instance(machine, thing, arguments[1], state) if len(arguments) == 2 else None
-        return [(state, Const(known) if known is not None else Truth(("isinstance", *arguments)))]
+        is_one = classes.is_instance(machine, thing, arguments[1], state) if len(arguments) == 2 else None
+        return [(state, Const(is_one) if is_one is not None else Truth(("isinstance", *arguments)))]
     if name in ("len", "int", "float", "str", "bool", "id", "hash", "repr", "round"):
         if isinstance(thing, Items) and thing.rest is None and name == "len":
             return [(state, Const(float(len(thing.values))))]
@@ -274,20 +267,7 @@ def _builtin(
     if name in ("abs", "min", "max", "pow") and making.is_tensor(first, state):
         rows = torch_ops.method(name)
         return torch_calls.apply(machine, rows, arguments, keywords, state, place, name)
-    if name in (
-        "print",
-        "type",
-        "callable",
-        "format",
-        "any",
-        "all",
-        "input",
-        "open",
-        "ord",
-        "chr",
-        "issubclass",
-        "object",
-    ):
+    if name in _PLAIN:
         return [(state, state.plain())]
     if name == "map" and len(arguments) == 2:
         element = machine.element_of(arguments[1], state, None, "")
@@ -307,6 +287,7 @@ def _counted(arguments: tuple[Value, ...], state: State) -> tuple[tuple[Value, .
     return tuple(Const(float(number)) for number in numbers[:4]), state.plain() if len(numbers) > 4 else None
 
 
+_ENTERED = frozenset({"autocast", "record_function", "profile"})
 _NO_EFFECT = frozenset(
     "torch.manual_seed torch.cuda.synchronize torch.cuda.empty_cache torch.set_num_threads torch.cuda.manual_seed_all "
     "torch.cuda.is_available torch.backends.cudnn torch.set_default_dtype torch.device torch.Size "
@@ -379,11 +360,7 @@ def _torch(
         if dotted == "torch.load":
             return [(state, state.opaque(origin=dotted))]
         return [(state, state.opaque("the loaded model", module=True))]
-    if path[:2] in (("torch", "autocast"), ("torch", "profiler")) or path[-1] in (
-        "autocast",
-        "record_function",
-        "profile",
-    ):
+    if path[:2] in (("torch", "autocast"), ("torch", "profiler")) or path[-1] in _ENTERED:
         return [(state, NullContext())]
     if dotted in ("torch.compile", "torch.jit.script", "torch.nn.DataParallel") and arguments:
         return [(state, arguments[0])]
