@@ -80,6 +80,7 @@ def test_prints_on_pytorch_what_its_comments_say(
     assert pytorch.output_of(path, tmp_path) == expected_output(path, migrated=migrated)
 
 
+@pytest.mark.thorough
 def test_every_migrated_fixture_is_run() -> None:
     migrated = [path for path in PROGRAMS if len(versions(path)) == 2]
     silent = [path.name for path in migrated if not _OUTPUT.search(path.read_text())]

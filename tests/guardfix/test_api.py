@@ -91,7 +91,7 @@ def test_check_text(text: str | bytes, name: str, expected: list[object], tmp_pa
 
 
 @pytest.mark.parametrize("fixture", [f for f in all_fixtures() if f.path.is_file()], ids=lambda fixture: fixture.name)
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 def test_a_text_is_checked_as_its_file_is(fixture: Fixture, tmp_path: Path) -> None:
     options = guardfix.Options(select=("ALL",), include_docs=True, minimum_torch=fixture.minimum_torch())
     path = fixture.copy_to(tmp_path) / fixture.path.name

@@ -127,7 +127,7 @@ COMPILING = "verify --missing"
         for name, words in COMMANDS.items()
     ],
 )
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 def test_nothing_printed_acts(arguments: list[str], tree: Path) -> None:
     done = guardfix(*arguments, cwd=tree)
     assert done.returncode in (0, 1, 2), done.stderr

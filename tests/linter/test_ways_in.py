@@ -21,7 +21,7 @@ def keys(findings: list[Finding]) -> set[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("fixture", FILES, ids=lambda fixture: fixture.name)
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 def test_every_way_in_finds_the_same(fixture: Fixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fixture.copy_to(tmp_path)
     monkeypatch.chdir(folder)

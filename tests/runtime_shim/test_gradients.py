@@ -388,6 +388,7 @@ def slope(expression: str, name: str, torch: ModuleType = shim, step: float = 1e
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.some(2)
 def test_gradient_is_the_slope(expression: str) -> None:
     for name, found in zip(INPUTS, gradients(expression, shim, second=False)[1], strict=True):
         np.testing.assert_allclose(

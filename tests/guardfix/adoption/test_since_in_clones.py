@@ -225,6 +225,7 @@ def times(folder: Path) -> list[tuple[Path, int]]:
 
 
 @pytest.mark.parametrize(("make", "revision", "expected"), KINDS)
+@pytest.mark.some(2)
 def test_what_changed(
     make: Callable[[Path], Path], revision: str, expected: list[str], origin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ ENDINGS = [
 
 
 @pytest.mark.parametrize("arguments", ENDINGS)
+@pytest.mark.some(2)
 def test_it_ends_as_the_real_command_does(arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "hit.cpp").write_text(HIT)
     (tmp_path / "clean.cpp").write_text("int x;\n")

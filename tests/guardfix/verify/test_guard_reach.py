@@ -153,7 +153,7 @@ NO_ARCHIVE = 'print(torch.jit.load("no such file")(torch.ones(2)))'
         "no op at all",
     ],
 )
-@pytest.mark.few("load is first", "load below", "error after an op", "no package")
+@pytest.mark.few("load is first", "no package")
 def test_a_guard_in_which_the_program_fails_at_once_shows_nothing(
     tmp_path: Path, before: str, below: str, behind: str, reason: str
 ) -> None:

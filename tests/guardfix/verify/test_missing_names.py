@@ -71,6 +71,7 @@ def test_nothing_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no compiler")
+@pytest.mark.thorough
 def test_files_that_get_torch_through_a_header(tmp_path: Path) -> None:
     for name, text in (
         ("setup.py", ""),

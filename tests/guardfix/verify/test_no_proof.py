@@ -437,7 +437,7 @@ def test_what_stops_in_the_middle(
     ],
     ids=["conftest", "a plugin that is required", "an option of a plugin", "a plugin", "only collected", "no tests"],
 )
-@pytest.mark.few("conftest")
+@pytest.mark.thorough
 def test_a_run_without_tests_has_no_verdict(tmp_path: Path, file: str, text: str, run_by: str, message: str) -> None:
     root = plant(tmp_path / "project", {"a": one(PASSES, "", "", "")})
     (root / file).write_text(text)

@@ -68,6 +68,7 @@ def verified(program: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
         ),
     ],
 )
+@pytest.mark.some(3)
 def test_what_a_fix_is_meant_to_change(text: str, verdict: str, reason: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"{HEAD}{text}\n")
@@ -112,6 +113,7 @@ def test_what_a_fix_is_meant_to_change(text: str, verdict: str, reason: str, tmp
         ),
     ],
 )
+@pytest.mark.some(2)
 def test_what_a_person_has_repaired(before: str, after: str, verdict: str, tmp_path: Path) -> None:
     one, two = tmp_path / "one.py", tmp_path / "two.py"
     one.write_text(f"{HEAD}{before}\n")

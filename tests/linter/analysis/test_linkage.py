@@ -194,6 +194,7 @@ STRANGERS = {
 
 @pytest.mark.parametrize("said", SAID.values(), ids=SAID)
 @pytest.mark.parametrize("stranger", STRANGERS.values(), ids=STRANGERS)
+@pytest.mark.some(2)
 def test_strangers_say_nothing(stranger: object, said: Said, tmp_path: Path) -> None:
     own = {said.path: "#include <torch/torch.h>\n" + said.about}
     alone = answer(tmp_path / "alone", said.path, own)

@@ -33,7 +33,7 @@ def shown(source: Source, words: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
-@pytest.mark.some(4)
+@pytest.mark.some(8)
 def test_both_parsers_read_every_fixture_alike(path: Path) -> None:
     source = DISK.read(str(path))
     assert shown(source, WORDS) == []

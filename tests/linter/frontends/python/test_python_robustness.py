@@ -69,6 +69,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("data", "row"), READABLE)
+@pytest.mark.some(2)
 def test_finds_and_mends_what_can_be_read(data: bytes, row: int, tmp_path: Path) -> None:
     rows, path = found(tmp_path, data)
     assert rows == [("GF403", row)]

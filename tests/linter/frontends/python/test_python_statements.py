@@ -380,8 +380,8 @@ LONG = {
     "else if": "".join(" " * index + f"if a{index}: b\n" + " " * index + "else:\n" for index in range(95))
     + " " * 95
     + "c",
-    "statements": "x = f(1)\n" * 100_000,
-    "functions": "def f(): 1\n" * 20_000,
+    "statements": "x = f(1)\n" * 20_000,
+    "functions": "def f(): 1\n" * 8_000,
     "functions in functions": "".join(" " * index + f"def f{index}():\n" for index in range(95)) + " " * 95 + "c",
     "classes in classes": "".join(" " * index + f"class A{index}:\n" for index in range(95)) + " " * 95 + "c",
     "lambdas in lambdas": "x = " + "lambda: " * 90 + "1",
