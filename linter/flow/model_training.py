@@ -36,7 +36,8 @@ def note_run(model: Value, shown: str, state: State, place: Place) -> None:
 def note_training(state: State, place: Place, name: str, value: Value = NONE) -> None:
     """Something is differentiated; what the function has computed itself shows that autograd was on."""
     thing = state.thing(value)
-    if state.modes.records and (isinstance(thing, Tensor) or (isinstance(thing, Opaque) and thing.origin)):
+    is_on = state.modes.records and not state.opened  # what switches it on itself may be called where it is off
+    if is_on and (isinstance(thing, Tensor) or (isinstance(thing, Opaque) and thing.origin)):
         state.trains_in = place.body
     if not state.trained and not state.modes.inference:
         state.trained = (*place.story, place.step(f"`{name}` trains"))
