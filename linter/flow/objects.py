@@ -160,6 +160,8 @@ def call_instance_method(
     if thing.kind in _MODULES:
         if name == "register_forward_hook" and arguments:
             return [(state, forward_hooks.register_hook(ref, arguments[0], state))]
+        if name == "apply" and arguments:
+            return _apply_to_all(machine, ref, arguments[0], state, place)
         if name in MODULES_GIVE_THEMSELVES:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
@@ -169,8 +171,6 @@ def call_instance_method(
             if name in ("train", "eval"):
                 layer_calls.set_training(ref, arguments[0] if arguments else Const(name == "train"), state)
             return [(state, ref)]
-        if name == "apply" and arguments:
-            return _apply_to_all(machine, ref, arguments[0], state, place)
         if name == "is_training":
             return instance_attribute(machine, ref, thing, "training", state, place, shown)
         parts = layer_calls.parts_of(ref, name, state)
