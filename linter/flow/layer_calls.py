@@ -150,7 +150,7 @@ def set_training(ref: Value, mode: Value, state: State) -> None:
             set_training(value, mode, state)
 
 
-def parts_of(ref: Ref, name: str, state: State) -> Value | None:
+def listed_tensors(ref: Ref, name: str, state: State) -> Value | None:
     """What a module's method of this name lists: its parameters and buffers; None where it lists others."""
     if name not in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
         return None

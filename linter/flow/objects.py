@@ -173,7 +173,7 @@ def call_instance_method(
             return [(state, ref)]
         if name == "is_training":
             return instance_attribute(machine, ref, thing, "training", state, place, shown)
-        parts = layer_calls.parts_of(ref, name, state)
+        parts = layer_calls.listed_tensors(ref, name, state)
         if parts is not None:
             return [(state, parts)]
         if name == "register_module" and len(arguments) >= 2:

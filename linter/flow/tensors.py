@@ -116,7 +116,7 @@ def call_opaque_method(
         return threaded
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
-        parts = layer_calls.parts_of(ref, name, state)
+        parts = layer_calls.listed_tensors(ref, name, state)
         return [(state, ref if name in ("eval", "train") else parts if parts is not None else state.opaque(name))]
     if name == "save_for_backward":
         given = [one for saved in arguments for one in making.tensors_in(saved, state)]
