@@ -48,6 +48,8 @@ class Const(Struct, frozen=True):
 
 
 NONE = Const(None)
+DECLARED = "its declaration"
+"""The `Opaque.origin` of what a C++ declaration gives no value."""
 
 
 class Plain(NamedTuple):
@@ -264,6 +266,10 @@ class Table(NamedTuple):
 
     pairs: tuple[tuple[Value, Value], ...]
     rest: Value | None = None
+    gives_pairs: bool = False
+    """Iterated, it gives its pairs, as C++'s maps do."""
+    default: str = ""
+    """What a key that isn't there gets, of a `defaultdict`: `list`, `dict`."""
 
 
 class Generator(NamedTuple):
