@@ -77,6 +77,7 @@ generate: ## rewrite every generated file
 	$(RUN)python -m guardfix.linter.decision.decision_tables docs/decisions.md
 	$(RUN)python -m guardfix.settings_schema guardfix/schemas/settings.schema.json
 	$(RUN)python bench/attacks.py --table docs/trust.md
+	$(RUN)python docsite/terminal_picture.py
 
 thorough: ## what takes too long for every change: each header by itself, other compilers, sanitizers, many runs
 	$(PYTEST) -m 'thorough and not oracle'

@@ -22,8 +22,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from guardfix.runtime_shim.cpp.compiler_diagnostics import CompileError, ProgramError
 from guardfix.runtime_shim.cpp.cpp_compilation import CompilerOptions, compile_program
-from guardfix.runtime_shim.cpp.program_errors import CompileError, ProgramError
 
 TARGETS = {
     "test/cpp/api/autograd.cpp": 57,

@@ -23,13 +23,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guardfix.runtime_shim.cpp import CompileError, cache_folder
-from guardfix.runtime_shim.cpp.compile_cache import digest
 from guardfix.runtime_shim.cpp.compiler_diagnostics import missing_names
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
-from guardfix.runtime_shim.cpp.own_headers import headers_digest
-from guardfix.runtime_shim.cpp.toolchain import Toolchain, find_toolchain
-from guardfix.runtime_shim.extension.compiled_objects import compiled_object
-from guardfix.runtime_shim.extension.extension_flags import STANDARD, extension_defines, extension_include_folders
+from guardfix.runtime_shim.cpp.header_precompilation import Toolchain, find_toolchain
+from guardfix.runtime_shim.cpp.own_headers import digest, headers_digest
+from guardfix.runtime_shim.extension.cmake_package import STANDARD, extension_defines, extension_include_folders
+from guardfix.runtime_shim.extension.inline_modules import compiled_object
 
 TARGET = 0.8
 EVERYTHING = "torch/extension.h"

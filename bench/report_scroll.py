@@ -45,7 +45,7 @@ go();
 _SCROLL = _STEPS % ("scrollTo(0, document.body.scrollHeight * step / 250)", 250)
 _JUMP = _STEPS % ("scrollTo(0, document.body.scrollHeight * ((step * 7919) % 100) / 100)", 60)
 _OPEN = _STEPS % (
-    "const heads = document.querySelectorAll('.finding > .head[aria-expanded=false]');"
+    "const heads = document.querySelectorAll('.finding > .head:not([aria-expanded=true])');"
     "heads[heads.length >> 1].click(); scrollBy(0, innerHeight)",
     40,
 )
@@ -67,6 +67,7 @@ def many_findings(count: int) -> ReportContent:
         {**few[number % len(few)], "path": f"copy{number // len(few)}/{few[number % len(few)]['path']}"}
         for number in range(count)
     ]
+    content.findings.sort(key=lambda one: (one["part"], one["rule"], one["group"]))
     return content
 
 

@@ -113,11 +113,15 @@ def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]], tr
     With `training`, only of those that may train.
     """
     names_in: dict[str, set[bytes]] = {}
+    counts: Counter[bytes] = Counter()
+    left = set(words)
     for path, text in texts:
-        called = {word for word in words if _is_called(word, text)}
+        standing = left if len(left) <= _FEW or not all(map(bytes.isascii, left)) else _standing(left, text)
+        called = {word for word in standing if _is_called(word, text)}
         if called and (not training or _MAY_TRAIN.search(text)):  # most files call none: the longer search comes last
             names_in[path] = called
-    counts = Counter(name for found in names_in.values() for name in found)
+            counts.update(called)
+            left.difference_update(name for name in called if counts[name] > MOST_CALLING)
     # A name that is called in many files stands for many functions.
     found = [path for path, names in names_in.items() if any(counts[name] <= MOST_CALLING for name in names)]
     return sorted(found)[:MOST_FILES]
@@ -125,6 +129,14 @@ def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]], tr
 
 _MAY_TRAIN = re.compile(rf"backward\s*\(|def (?:\w*_)?(?:{TRAINING_WORDS})(?:_\w*)?\s*\(".encode())
 _CALL = re.compile(rb"\s*\(")
+_FEW = 250
+"""Names that are searched for one by one in less time than a text is cut into words."""
+_BLANKED = bytes(code if (chr(code).isalnum() and code < 128) or code == ord("_") else ord(" ") for code in range(256))
+
+
+def _standing(words: set[bytes], text: bytes) -> set[bytes]:
+    """Those of many words that the text has."""
+    return words.intersection(text.translate(_BLANKED).split())
 
 
 def _is_called(word: bytes, text: bytes) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +10,11 @@ from .aten import FUNCTIONS
 from .autograd import _unsafe_preserve_version_counter
 from .core import error_texts
 from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
-from .core.python_key import disabled_torch_dispatch as _disabled_torch_dispatch_impl  # noqa: F401
+from .core.late_modules import late_module
 from .core.tensor import Tensor, raw_is_leaf
 from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
 from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, PYTHON, Snapshot, tls
+from .core.thread_state import disabled_torch_dispatch as _disabled_torch_dispatch_impl  # noqa: F401
 from .dispatch.tensor_subclasses import DisableTorchFunction, DisableTorchFunctionSubclass
 from .tape.saved_tensors import SavedTensor
 
@@ -265,7 +265,6 @@ class _DisableTorchDispatch:
         state = tls.state
         self._before = exclude(PYTHON, "DisableTorchDispatch"), state.dispatch_modes
         state.dispatch_modes = []
-        state.refresh()
 
     def __enter__(self) -> None:
         pass
@@ -292,8 +291,7 @@ for _guard in (
 
 
 def _creation_meta(tensor: Tensor) -> int:
-    """How a view came to be: 0 DEFAULT, 1 IN_CUSTOM_FUNCTION, 2 MULTI_OUTPUT_NODE, 3 NO_GRAD_MODE, 4
-    INFERENCE_MODE.
+    """How a view came to be: 0 DEFAULT, 1 IN_CUSTOM_FUNCTION, 2 MULTI_OUTPUT_NODE, 3 NO_GRAD_MODE, 4 INFERENCE_MODE.
 
     RuntimeError if the tensor is not a tracked view.
     """
@@ -333,7 +331,7 @@ def _set_grad_enabled(enabled: bool) -> None:
 
 def _version_counts() -> dict[str, int]:
     """How often versions were bumped and views recorded so far in this process."""
-    from .dispatch.layer_counts import COUNTS
+    from .dispatch.writing_layers import COUNTS
 
     return dict(COUNTS)
 
@@ -381,7 +379,7 @@ class _Networks:
     """`torch._C._nn`: functions for networks, below their checks in Python."""
 
     def __getattr__(self, name: str) -> Any:
-        functional = importlib.import_module("guardfix.runtime_shim.nn.functional")
+        functional = late_module("nn.functional")
         found = FUNCTIONS.get(name) or getattr(functional, name, None)
         if found is None:
             raise error_texts.UnsupportedError(f"the shim has no torch._C._nn.{name}")
@@ -393,7 +391,7 @@ _nn = _Networks()
 
 def __getattr__(name: str) -> Any:
     if name == "_functions":
-        return importlib.import_module("guardfix.runtime_shim.autograd.python_nodes")
+        return late_module("autograd.python_nodes")
     if name in _LATE:
         return _late(name)
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
@@ -401,7 +399,7 @@ def __getattr__(name: str) -> Any:
 
 def _late(name: str) -> Any:
     module, own = _LATE[name]
-    return getattr(importlib.import_module(f"guardfix.runtime_shim.{module}"), own)
+    return getattr(late_module(module), own)
 
 
 #: Names that need modules which few programs use, and where they are.

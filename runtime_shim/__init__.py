@@ -9,7 +9,6 @@ for, so that a program which only names the module does not pay for them.
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +32,13 @@ from .core.gradient_modes import (
     no_grad,
     set_grad_enabled,
 )
+from .core.late_modules import late_module
 
 if TYPE_CHECKING:
     from . import autograd
     from .core.tensor import Tensor
 
-# numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the
-# shim's modules.
+# numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the shim's modules.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
 
 __version__ = "2.13.0+guardfix.shim"
@@ -88,7 +87,6 @@ _MODULES = {
             "testing",
             "backends",
             "random",
-            "__future__",
             "_utils",
             "_dynamo",
             "compiler",
@@ -120,8 +118,8 @@ _ELSEWHERE = {
     "save": "serialization",
     "load": "serialization",
     "set_printoptions": "core.tensor_printing",
-    "set_warn_always": "core.warned_once",
-    "is_warn_always_enabled": "core.warned_once",
+    "set_warn_always": "core.error_texts",
+    "is_warn_always_enabled": "core.error_texts",
     **dict.fromkeys(
         (
             "_check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_type _check_value"
@@ -131,30 +129,27 @@ _ELSEWHERE = {
     "Tag": "library.operator_schema",
     "Generator": "aten.random_numbers",
     "default_generator": "aten.random_numbers",
-    "is_anomaly_enabled": "autograd.anomaly",
-    "is_anomaly_check_nan_enabled": "autograd.anomaly",
-    "set_anomaly_enabled": "autograd.anomaly",
+    "is_anomaly_enabled": "autograd.python_nodes",
+    "is_anomaly_check_nan_enabled": "autograd.python_nodes",
+    "set_anomaly_enabled": "autograd.python_nodes",
     "ops": "library",
     "classes": "library.script_classes",
     "compile": "compiler",
     **dict.fromkeys(("functional", "linalg", "special"), "function_namespaces"),
     **dict.fromkeys(
-        (
-            "alpha_dropout bilinear cosine_similarity feature_alpha_dropout hardshrink "
-            "pairwise_distance pdist rrelu selu"
-        ).split(),
+        ("alpha_dropout bilinear cosine_similarity hardshrink pairwise_distance pdist selu").split(),
         "nn.functional",
     ),
     "UntypedStorage": "core.storage",
-    "finfo": "core.number_limits",
-    "iinfo": "core.number_limits",
+    "finfo": "core.value_checks",
+    "iinfo": "core.value_checks",
     "vmap": "func",
     "autocast": "amp",
     "GradScaler": "amp",
     "is_autocast_enabled": "amp",
     **dict.fromkeys(
         (
-            "are_deterministic_algorithms_enabled get_deterministic_debug_mode set_deterministic_debug_mode "
+            "are_deterministic_algorithms_enabled "
             "get_default_device get_float32_matmul_precision "
             "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
             "set_default_device set_default_tensor_type set_float32_matmul_precision set_num_interop_threads "
@@ -178,7 +173,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype of the result of arithmetic on both."""
     from numbers import Number
 
-    from .core.argument_errors import invalid_combination
+    from .core.error_texts import invalid_combination
     from .core.tensor import Tensor
 
     if not (isinstance(tensor1, (Tensor, Number)) and isinstance(tensor2, (Tensor, Number))):
@@ -221,9 +216,9 @@ def _import_ops() -> dict[str, str]:
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"guardfix.runtime_shim.{_MODULES[name]}")
+        return late_module(_MODULES[name])
     if name in _ELSEWHERE:
-        return getattr(importlib.import_module(f"guardfix.runtime_shim.{_ELSEWHERE[name]}"), name)
+        return getattr(late_module(_ELSEWHERE[name]), name)
     if name in _LEGACY:
         from .aten.bit_views import legacy_constructor
 
@@ -232,7 +227,7 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("__"):
         late = _import_ops().get(name)
         if late is not None:
-            importlib.import_module(f"guardfix.runtime_shim.aten.{late}")
+            late_module(f"aten.{late}")
             _import_ops()
         if name in globals():
             return globals()[name]

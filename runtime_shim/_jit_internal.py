@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035
 
+from .core.supported_names import refuses_missing
 from .jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
 from .jit.scripted_functions import _overload, export, ignore, is_scripting, unused
 
@@ -38,7 +39,4 @@ def _copy_to_script_wrapper(fn: Any) -> Any:
     return fn
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch._jit_internal", name)
+__getattr__ = refuses_missing("torch._jit_internal")

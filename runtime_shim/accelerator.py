@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from .core.supported_names import refuses_missing
+
 
 def is_available() -> bool:
     return False
@@ -25,7 +27,4 @@ synchronize = current_device_index = current_device_idx = set_device_index = set
 current_stream = set_stream = _refused
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.accelerator", name)
+__getattr__ = refuses_missing("torch.accelerator")

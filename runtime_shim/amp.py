@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from .core.error_texts import UnsupportedError
+from .core.supported_names import refuses_missing
 
 
 class autocast:
@@ -125,7 +126,4 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
     return False
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.amp", name)
+__getattr__ = refuses_missing("torch.amp")

@@ -41,7 +41,7 @@ def compile(
     from .nn.module import Module
 
     if isinstance(model, Module):
-        from .nn.optimized_module import OptimizedModule
+        from .nn.containers import OptimizedModule
 
         return OptimizedModule(model)
 

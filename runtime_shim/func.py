@@ -15,6 +15,7 @@ from typing import Any
 from .aten.random_numbers import default_generator
 from .core.function_table import FUNCTIONS
 from .core.gradient_modes import enable_grad, inference_mode
+from .core.supported_names import refuses_missing
 from .core.tensor import Tensor
 from .core.thread_state import tls
 from .utils._pytree import tree_flatten, tree_map, tree_unflatten
@@ -425,7 +426,4 @@ def _joined(dicts: Any) -> dict[str, Any]:
     return {name: tensor for one in dicts for name, tensor in one.items()}
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.func", name)
+__getattr__ = refuses_missing("torch.func")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 from typing import Any
 
 from .aten import FUNCTIONS, LATE_FUNCTIONS
 from .aten.matrix_functions import LinAlgError
+from .core.late_modules import late_module
 from .core.supported_names import missing_attribute
 
 _SAME_IN_SPECIAL = frozenset(
-    "digamma erf erfc erfinv exp2 expm1 i0 log1p log_softmax logit logsumexp polygamma sinc softmax xlogy".split()
+    "digamma erf erfc erfinv exp2 expm1 log1p log_softmax logit logsumexp polygamma sinc softmax xlogy".split()
 )
 _SPECIAL = {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", **{name: name for name in _SAME_IN_SPECIAL}}
 _LINALG = {"matmul": "matmul"}
@@ -40,7 +40,7 @@ class _Namespace(ModuleType):
             return LinAlgError
         function = self._name_of(name)
         if function in LATE_FUNCTIONS and function not in FUNCTIONS:
-            importlib.import_module(f"guardfix.runtime_shim.aten.{LATE_FUNCTIONS[function]}")
+            late_module(f"aten.{LATE_FUNCTIONS[function]}")
         if function in FUNCTIONS:
             return FUNCTIONS[function]
         raise missing_attribute(self.__name__, name)

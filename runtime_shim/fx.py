@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .core.supported_names import refuses_missing
+
 
 def wrap(fn_or_name: Any) -> Any:
     """`fn_or_name`, which a tracer would not look into."""
     return fn_or_name
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.fx", name)
+__getattr__ = refuses_missing("torch.fx")

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from .core.error_texts import UnsupportedError
+from .core.supported_names import refuses_missing
 
 _folder: str | None = None
 
@@ -32,7 +33,4 @@ def load_state_dict_from_url(url: str, model_dir: str | None = None, *args: Any,
     return load(path, map_location=kwargs.get("map_location"), weights_only=True)
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.hub", name)
+__getattr__ = refuses_missing("torch.hub")

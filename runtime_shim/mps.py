@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from .core.supported_names import refuses_missing
 
 
 def is_available() -> bool:
@@ -24,7 +24,4 @@ def empty_cache() -> None:
     """Nothing is cached."""
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.mps", name)
+__getattr__ = refuses_missing("torch.mps")

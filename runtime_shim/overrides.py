@@ -7,12 +7,12 @@ that are no tensors.
 from __future__ import annotations
 
 import functools
-import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .core.supported_names import refuses_missing
 from .core.tensor import Tensor
 from .core.thread_state import tls
 from .dispatch import function_overrides as _dispatch
@@ -21,7 +21,6 @@ from .dispatch.function_overrides import (
     ENABLED,
     asks,
     overloaded,
-    signature_of,
     watch_for_classes,
 )
 
@@ -29,15 +28,9 @@ __all__ = [
     "BaseTorchFunctionMode",
     "TorchFunctionMode",
     "enable_reentrant_dispatch",
-    "get_default_nowrap_functions",
-    "get_ignored_functions",
-    "get_overridable_functions",
-    "get_testing_overrides",
     "handle_torch_function",
     "has_torch_function",
     "is_tensor_like",
-    "is_tensor_method_or_property",
-    "resolve_name",
     "wrap_torch_function",
 ]
 
@@ -113,7 +106,6 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 # -- modes
-# ------------------------------------------------------------------------------------------------------------
 
 
 class TorchFunctionMode:
@@ -184,75 +176,6 @@ def enable_reentrant_dispatch() -> Iterator[None]:
 
 
 # -- which functions there are
-# ------------------------------------------------------------------------------------------------------------
 
 
-def _collected() -> dict[Any, str]:
-    """The functions that ask, and their names."""
-    _dispatch.REPLACEMENTS.begin()
-    try:
-        return dict(_dispatch.PLACES)
-    finally:
-        _dispatch.REPLACEMENTS.end()
-
-
-def resolve_name(f: Any) -> str | None:
-    """The name under which a function can be found, as `torch.add`; None if it is none that asks."""
-    return _collected().get(f)
-
-
-def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether a function is a method of Tensor, or stands for one of its properties."""
-    return (_collected().get(func) or "").startswith("torch.Tensor.") or getattr(func, "__name__", "") == "__get__"
-
-
-def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """The functions that ask, by the namespace in which they are."""
-    import importlib
-
-    found: dict[Any, list[Callable[..., Any]]] = {}
-    for function, name in _collected().items():
-        namespace: Any = importlib.import_module("guardfix.runtime_shim")
-        for part in name.removeprefix("torch").strip(".").split(".")[:-1]:
-            if isinstance(vars(Tensor).get(part), property):
-                break
-            namespace = getattr(namespace, part)
-        found.setdefault(namespace, []).append(function)
-    return found
-
-
-def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """Those whose results stay as they are for the default `__torch_function__` of subclasses."""
-    return {Tensor._base.__get__, Tensor.grad.__get__}
-
-
-def get_ignored_functions() -> set[Callable[..., Any]]:
-    """Functions that never ask."""
-    from .aten import FUNCTIONS
-
-    silent = {FUNCTIONS[name] for name in _dispatch.SILENT_FUNCTIONS if name in FUNCTIONS}
-    return silent | {vars(Tensor)[name] for name in _dispatch.SILENT if callable(vars(Tensor).get(name))}
-
-
-def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """For each function that asks, one with its parameters that returns -1."""
-    return {function: _answering(function) for function in _collected()}
-
-
-def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
-    try:
-        signature = signature_of(function)
-    except (TypeError, ValueError):
-        signature = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
-
-    def answer(*args: Any, **kwargs: Any) -> int:
-        return -1
-
-    answer.__signature__ = signature  # type: ignore[attr-defined]
-    return answer
-
-
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.overrides", name)
+__getattr__ = refuses_missing("torch.overrides")

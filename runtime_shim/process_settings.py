@@ -50,30 +50,6 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     _deterministic = (mode, mode and warn_only)
 
 
-_DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
-
-
-def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Whether algorithms that are not deterministic are refused: "default", "warn", "error", or 0, 1, 2."""
-    if not isinstance(debug_mode, (int, str)):
-        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
-    if isinstance(debug_mode, str):
-        if debug_mode not in _DEBUG_MODES:
-            raise RuntimeError(
-                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got " + debug_mode
-            )
-        debug_mode = _DEBUG_MODES[debug_mode]
-    if debug_mode not in (0, 1, 2):
-        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
-    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
-
-
-def get_deterministic_debug_mode() -> int:
-    """0 if algorithms that aren't deterministic are allowed, 1 if they warn, 2 if they are refused."""
-    enabled, warn_only = _deterministic
-    return (1 if warn_only else 2) if enabled else 0
-
-
 def are_deterministic_algorithms_enabled() -> bool:
     return _deterministic[0]
 

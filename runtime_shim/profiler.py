@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ContextDecorator
-from typing import Any
+
+from .core.supported_names import refuses_missing
 
 
 class record_function(ContextDecorator):
@@ -20,7 +21,4 @@ class record_function(ContextDecorator):
         """Nothing was begun."""
 
 
-def __getattr__(name: str) -> Any:
-    from .core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.profiler", name)
+__getattr__ = refuses_missing("torch.profiler")

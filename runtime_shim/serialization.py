@@ -16,15 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .aten.pickling import parts_to_pickle, rebuild
-from .core import dtypes, pickled_values
+from .aten.copies import parts_to_pickle, rebuild
+from .core import dtypes, pickle_machine
 from .core.account import Account, Budget, LimitReached, brief, pay, paying_into
 from .core.device import device, is_known
-from .core.pickle_machine import Global, Malformed, Opcode, PickleMachine
-from .core.pickled_values import in_set, of_kind
+from .core.pickle_machine import Global, Malformed, Opcode, PickleMachine, in_set, of_kind
 from .core.tensor import Tensor
 from .jit.archived_tensors import ZIP, load_saved
-from .jit.script_errors import ArchiveError
+from .jit.script_values import ArchiveError
 from .nn.parameter import rebuild_buffer, rebuild_parameter
 
 _PROTOCOL = 4
@@ -112,7 +111,7 @@ class LoadLimits:
 
 
 _OPCODES: dict[str, Opcode] = {
-    **pickled_values.OPCODES,
+    **pickle_machine.OPCODES,
     "BYTEARRAY8": PickleMachine.push,
     "FROZENSET": PickleMachine.frozen_set,
 }
@@ -126,7 +125,8 @@ class _FileNames:
     def __init__(self) -> None:
         self._storages: dict[int, tuple[Any, list[Any]]] = {}
         own: dict[str, Callable[..., Any]] = {
-            "aten.pickling rebuild": self._tensor(rebuild),
+            "aten.copies rebuild": self._tensor(rebuild),
+            "aten.pickling rebuild": self._tensor(rebuild),  # in files of older versions
             "nn.parameter rebuild_parameter": self._tensor(rebuild_parameter),
             "nn.parameter rebuild_buffer": self._tensor(rebuild_buffer),
             "core.dtypes by_name": _kind,
@@ -137,8 +137,8 @@ class _FileNames:
         }
         self._calls: dict[str, Callable[..., Any]] = {
             **{f"{_SHIM}.{name}": function for name, function in own.items()},
-            **pickled_values.CALLS,
-            **pickled_values.built_in(
+            **pickle_machine.CALLS,
+            **pickle_machine.built_in(
                 {
                     "frozenset": lambda values: frozenset(in_set(values)),
                     "slice": slice,
@@ -192,7 +192,7 @@ class _FileNames:
                 raise ValueError(f"a tensor of {dtypes.BY_CHAR[dtype.char].name} whose requires_grad is {brief(flag)}")
             if not isinstance(attributes, dict) or not all(type(name) is str for name in attributes):
                 raise ValueError("a tensor's attributes that aren't a dict of names")
-            pay(len(attributes), pickled_values.ENTRY * len(attributes))
+            pay(len(attributes), pickle_machine.ENTRY * len(attributes))
             taken = next((name for name in attributes if hasattr(Tensor, name)), None)
             if taken is not None:
                 raise ValueError(f"an attribute of a tensor called {brief(taken)}, which would hide its own")

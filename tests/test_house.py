@@ -18,6 +18,12 @@ from pathlib import Path
 import pytest
 
 from fixture_files import ROOT
+from guardfix.runtime_shim.core.late_modules import ABOVE
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 PACKAGES = ("guardfix", "linter", "codemods", "runtime_shim")
 LONGEST = 500
@@ -95,7 +101,7 @@ STANDS_FOR_PYTORCH = (
     "extension/inline_modules.py",
     "func.py",
     "jit/archive_loader.py",
-    "jit/script_errors.py",
+    "jit/script_values.py",
     "library/__init__.py",
     "mps.py",
     "nn/functional.py",
@@ -158,6 +164,42 @@ def test_the_shim_stays_within_its_budget() -> None:
     assert found.keys() == budget.keys()
     assert {folder: size for folder, size in found.items() if size[0] > budget[folder][0]} == {}, "files"
     assert {folder: size for folder, size in found.items() if size[1] > budget[folder][1]} == {}, "lines"
+
+
+def layers_of_the_shim() -> dict[str, int]:
+    """The rank of each file and folder at the top of the shim in the contract, the lowest layer first."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (layers,) = (c["layers"] for c in contracts if c.get("containers") == ["guardfix.runtime_shim"])
+    return {name: rank for rank, row in enumerate(reversed(layers)) for name in row.split(" | ")}
+
+
+def late_imports(path: Path) -> Iterator[tuple[str, ast.expr | None]]:
+    """Each call that imports a module by name: the function's name, and its first argument."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ("import_module", "late_module"):
+                yield name, node.args[0] if node.args else None
+
+
+def test_what_is_imported_late_is_in_one_table() -> None:
+    """No module of the shim is imported by its whole name elsewhere, and what is above has a reason in the table."""
+    ranks, spelled_out, above = layers_of_the_shim(), [], set()
+    for path in sources("runtime_shim"):
+        own = path.relative_to(ROOT / "runtime_shim").with_suffix("")
+        module = ".".join(own.parts).removesuffix(".__init__")
+        for name, wanted in late_imports(path):
+            text = "" if wanted is None else ast.unparse(wanted).strip("f'\"")
+            if name == "import_module" and text.startswith("guardfix.runtime_shim"):
+                spelled_out.append(f"{shown(path)}: {text}")
+            if name == "late_module" and len(own.parts) > 1 and "late_modules" not in own.parts:
+                first = text.partition(".")[0]
+                if ranks.get(first, len(ranks)) > ranks[own.parts[0]] and first != own.parts[0]:
+                    above.add(module)
+    assert spelled_out == []
+    assert above == ABOVE.keys()
 
 
 def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:

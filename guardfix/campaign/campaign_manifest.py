@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,7 +162,11 @@ def is_url(source: str) -> bool:
     return _URL.match(source) is not None
 
 
-def _names(rows: Iterable[_Row], sources: Iterable[str]) -> list[str]:
+_ANYTHING = frozenset({"checkout", "clone", "code", "main", "master", "repo", "repository", "source", "src", "trunk"})
+"""Folders whose name doesn't say what is in them: the one above belongs to the name of a repository."""
+
+
+def _names(rows: Sequence[_Row], sources: Sequence[str]) -> list[str]:
     """The names that are given; of the others, as much of the end of the source as tells them apart."""
     parts = []
     for (_, row), source in zip(rows, sources, strict=True):
@@ -171,7 +175,14 @@ def _names(rows: Iterable[_Row], sources: Iterable[str]) -> list[str]:
         )
         parts.append([*whole[:-1], whole[-1].removesuffix(".git") or whole[-1]])
     # The owner is part of what people call a repository.
-    lengths = [2 if is_url(source) and len(part) > 2 else 1 for source, part in zip(sources, parts, strict=True)]
+    lengths = [
+        2
+        if len(part) > 1
+        and ("name" not in row)
+        and ((is_url(source) and len(part) > 2) or part[-1].lower() in _ANYTHING)
+        else 1
+        for (_, row), source, part in zip(rows, sources, parts, strict=True)
+    ]
     while True:
         names = ["/".join(part[-length:]) for part, length in zip(parts, lengths, strict=True)]
         counts = Counter(names)

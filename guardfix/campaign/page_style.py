@@ -59,16 +59,25 @@ def campaign_page(title: str, body: Iterable[str]) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f'<meta name="generator" content="guardfix {VERSION}"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style></head>\n"
-        f"<body>\n{''.join(f'{part}' + chr(10) for part in body if part)}</body></html>\n"
+        f"<body><main>\n{''.join(f'{part}' + chr(10) for part in body if part)}</main></body></html>\n"
     )
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str | int | float | None]], numbers: frozenset[int]) -> str:
-    """A table. Texts are HTML already; `numbers` are the columns that are set to the right."""
+    """A table. Texts are HTML already; `numbers` are the columns that are set to the right.
+
+    Columns of numbers in which there is nothing but zeros are left out.
+    """
+    rows = list(rows)
+    kept = [at for at in range(len(head)) if at not in numbers or not rows or any(row[at] for row in rows)]
+    head, rows = [head[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    numbers = frozenset(new for new, old in enumerate(kept) if old in numbers)
     style = [' class="n"' if at in numbers else "" for at in range(len(head))]
     lines = ["".join(f"<th{one}>{escape(name)}</th>" for one, name in zip(style, head, strict=True))]
     lines += ["".join(f"<td{one}>{_shown(value)}</td>" for one, value in zip(style, row, strict=True)) for row in rows]
-    return f'<div class="scroll"><table>{"".join(f"<tr>{line}</tr>" + chr(10) for line in lines)}</table></div>'
+    name = escape(", ".join(head))
+    body = "".join(f"<tr>{line}</tr>\n" for line in lines)
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{name}"><table>{body}</table></div>'
 
 
 def _shown(value: str | int | float | None) -> str:

@@ -160,20 +160,66 @@ def _index(
             (sums["patches"], "patches"),
         ]
     )
-    yield '<h2>Old guards</h2><div class="figures">'
-    for title, sql, series in _PLOTS_OF_OLD:
-        yield stacked_bars(title, _table_of(connection, sql), series)
-    verdicts = "SELECT verdict, 'uses', count(*) FROM uses WHERE verdict IS NOT NULL GROUP BY ALL"
-    yield stacked_bars("Verified, by verdict", _table_of(connection, verdicts), (BarSeries("uses", "strong"),))
-    yield '</div><h2>All guards and findings</h2><div class="figures">'
+    yield from _next_steps(outcomes, sums, steps, connection)
+    yield from _figures(
+        "Old guards",
+        (
+            stacked_bars(title, _table_of(connection, sql), series)
+            for title, sql, series in (
+                *_PLOTS_OF_OLD,
+                ("Verified, by verdict", _VERDICTS, (BarSeries("uses", "strong"),)),
+            )
+        ),
+    )
     guards = "SELECT guard, 'uses', count(*) FROM uses GROUP BY ALL"
-    yield stacked_bars("Uses by guard", _table_of(connection, guards), (BarSeries("uses", "strong"),))
     rules = "SELECT rule || ' ' || name, coalesce(next_step, 'none'), count(*) FROM findings GROUP BY ALL"
-    yield stacked_bars("Findings by rule and next step", _table_of(connection, rules), _STEPS)
-    yield "</div>"
+    yield from _figures(
+        "All guards and findings",
+        (
+            stacked_bars("Uses by guard", _table_of(connection, guards), (BarSeries("uses", "strong"),)),
+            stacked_bars("Findings by rule and next step", _table_of(connection, rules), _STEPS),
+        ),
+    )
     yield from _failures(repositories)
-    yield "<h2>Repositories</h2>"
-    yield _repository_table(repositories, names)
+    if names:
+        yield "<h2>Repositories</h2>"
+        yield _repository_table(repositories, names)
+
+
+_VERDICTS = "SELECT verdict, 'uses', count(*) FROM uses WHERE verdict IS NOT NULL GROUP BY ALL"
+
+
+def _figures(title: str, figures: Iterator[str] | tuple[str, ...]) -> Iterator[str]:
+    shown = list(filter(None, figures))
+    if shown:
+        yield f'<h2>{title}</h2><div class="figures">'
+        yield from shown
+        yield "</div>"
+
+
+def _next_steps(
+    outcomes: Mapping[str, int], sums: Mapping[str, int], steps: Mapping[str, int], connection: DuckDBPyConnection
+) -> Iterator[str]:
+    """What to do now, where something is still missing from the page."""
+    told = []
+    if not sum(outcomes.values()):
+        told.append("The manifest names no repository: add some, and run <code>guardfix campaign run</code>.")
+    elif outcomes["waiting"]:
+        told.append(
+            f"{outcomes['waiting']:,} are waiting: the same <code>guardfix campaign run</code> goes on with them."
+        )
+    if outcomes["failed"]:
+        again = "<code>guardfix campaign run --retry</code> tries them again"
+        told.append(f"{outcomes['failed']:,} failed: the reasons are below; {again}.")
+    if outcomes["done"] and not sums["uses"]:
+        told.append("No guard was found in any of them: there is nothing to migrate.")
+    elif sums["patches"] and not connection.execute(_VERDICTS).fetchall():
+        told.append("Nothing was run: <code>guardfix campaign run --verify</code> compares programs and tests.")
+    if count := steps.get("decide"):
+        who = f"{count:,} {'is' if count == 1 else 'are'} for a person to decide"
+        told.append(f"{who}: the pages of the repositories show why.")
+    if told:
+        yield f"<ul>{''.join(f'<li>{line}</li>' for line in told)}</ul>"
 
 
 def _failures(repositories: list[dict[str, Any]]) -> Iterator[str]:

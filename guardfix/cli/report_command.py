@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any
 
 import click
@@ -57,6 +58,7 @@ def command(
     try:
         from ..report.html_page import html_page
         from ..report.report_content import CodeLinks, content_of
+        from ..report.report_origin import ReportOrigin, last_report, origin_now
         from ..report.verify_results import BadVerifyResults, read_verify_results
     except ImportError as error:
         why = "the report needs Jinja2 and Pygments: `pip install 'guardfix[report]'`"
@@ -86,6 +88,9 @@ def command(
         notes=notes(report),
         verdicts=verdicts,
     )
+    content.paths = shlex.join(map(printable, run.paths))
+    content.made = ReportOrigin(*origin_now(repository_top()), len(content.findings))
+    content.last = None if output == "-" else last_report(output)
     page = html_page(content, live=live)
     if output == "-":
         write_bytes(page.encode("utf-8"))

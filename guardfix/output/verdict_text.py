@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from guardfix.pytorch_messages.message_lookup import message_in
 from guardfix.pytorch_messages.message_table import brief_wording
@@ -11,10 +10,10 @@ from guardfix.runtime_shim.recording.guard_table import GuardCount
 
 from ..foreign_text import printable
 from ..verify.guard_outcomes import GuardReach
-from ..verify.traces import Parting
 from ..verify.verdicts import Judgement, Verdict
 from ..verify.verifying import Result
-from .terminal_layout import styling, wrapped
+from .terminal_layout import TAB, cells, styling, wrapped
+from .verdict_frame import frame_lines, verdict_frame
 
 _VERDICT_COLORS = {
     Verdict.SAME: "green",
@@ -31,57 +30,39 @@ _SHOWN = 3
 
 
 def verdict_lines(result: Result, *, color: bool, width: int | None = None, verbose: bool = False) -> Iterator[str]:
-    """The lines of one result: the program with its verdict, the reason, where the runs part, and what to do.
+    """The lines of one result: the verdict, the place in the code that it is about, and what to do.
 
-    With `verbose`, everything that led to the verdict.
+    With `verbose`, everything that led to the verdict stands below.
     """
-    verdict = result.judgement.verdict
-    name = printable(result.name + (f" against {result.against}" if result.against else ""))
-    yield f"{name}: {styling(color)(str(verdict), fg=_VERDICT_COLORS[verdict], bold=True)}"
-    for line in result_reasons(result) if verbose else _brief(result):
-        first, *more = wrapped(printable(line), width, first=2, indent=" " * (len(line) - len(line.lstrip()) + 4))
-        yield f"  {first}"
-        yield from more
+    judgement, style = result.judgement, styling(color)
+    shown = verdict_frame(result)
+    row = f":{shown.row}" if shown is not None and shown.path == result.name and shown.row is not None else ""
+    name = printable(f"{result.name}{row}" + (f" against {result.against}" if result.against else ""))
+    verdict = str(judgement.verdict)
+    colored = f"{name}: {style(verdict, fg=_VERDICT_COLORS[judgement.verdict], bold=True)}"
+    first, *rest = wrapped(printable(judgement.brief), width, first=cells(f"{name}: {verdict}: "), indent=TAB)
+    yield f"{colored}: {first}" if first else colored
+    yield from rest
+    margin = "" if shown is None or shown.row is None else " " * (len(str(shown.row)) - 1)
+    if shown is not None:
+        if shown.path != result.name:
+            yield f" {margin}{style('-->', fg='blue')} {printable(shown.path)}:{shown.row}"
+        yield from frame_lines(shown, style, width)
+    remarks = [("do this:", advice)] if (advice := judgement.advice or _way_to_decide(result)) else []
+    remarks += [("note:", line) for line in (result_reasons(result) if verbose else result.notes)]
+    for title, text in remarks:
+        head, gap = f"{margin}  {style('=', fg='blue')} {style(title, bold=True)} ", f"{margin}    "
+        first, *rest = wrapped(printable(text), width, first=len(margin) + 5 + len(title), indent=f"{gap}    ")
+        yield f" {head}{first}"
+        yield from rest
 
 
-def _brief(result: Result) -> Iterator[str]:
-    judgement = result.judgement
-    yield _sentence(judgement.reason)
-    if judgement.verdict not in (Verdict.SAME, Verdict.REPAIRED):
-        yield from (f"{reach.site.guard} at {reach.site.where}: {_reach(reach)}." for reach in _unentered(result))
-    yield from map(_sentence, result.notes)
-    parting = judgement.comparison.parting if judgement.comparison is not None else None
-    if parting is not None and judgement.verdict in (Verdict.STRICTER, Verdict.CHANGED, Verdict.REPAIRED):
-        yield from _frame(result, parting)
-    if judgement.advice:
-        yield f"= do this: {judgement.advice}"
-    yield from (f"= {line[:1].lower()}{line[1:]}" for line in _explained(_reasons(result)))
-
-
-def _unentered(result: Result) -> list[GuardReach]:
-    return [reach for reach in result.guards if reach.site.changed and not reach.is_entered][:_SHOWN]
-
-
-def _frame(result: Result, parting: Parting) -> Iterator[str]:
-    """The line of the program at which the runs part, where it is known, and what either run does there."""
-    line = (parting.before or {}).get("line")
-    code = _line_of(result.program.path, line) if isinstance(line, int) else None
-    gutter = " " * len(str(line)) if code is not None else ""
-    if code is not None:
-        yield f"{line} | {code}"
-    if parting.sides is None:
-        yield f"{gutter} | {parting.what()}"
-        return
-    for side, what in zip(("before: ", "after:  "), parting.sides, strict=True):
-        yield f"{gutter} | {side}{what}"
-
-
-def _line_of(path: Path, number: int) -> str | None:
-    try:
-        lines = path.read_text("utf-8", "replace").splitlines()
-    except OSError:  # it is gone since it was run
-        return None
-    return lines[number - 1].strip() if 0 < number <= len(lines) else None
+def _way_to_decide(result: Result) -> str:
+    """What to do about a guard that nothing was migrated for, because the code doesn't say what it is for."""
+    left = result.migration.foremost if result.judgement.verdict is Verdict.NOTHING else None
+    if left is None or not left.is_undecided:
+        return ""
+    return f"let runs decide which guard it becomes: `guardfix verify --decide {result.name}`"
 
 
 def result_reasons(result: Result) -> list[str]:
@@ -97,8 +78,6 @@ def _reasons(result: Result) -> list[str]:
     judgement = result.judgement
     found = [_sentence(judgement.reason), *_guards(result)]
     found += [_sentence(note) for note in result.notes]
-    if judgement.advice:
-        found.append(f"What to do: {judgement.advice}.")
     if judgement.verdict.is_proof and judgement.verdict is not Verdict.SAME:
         found += _partings(judgement)
         if judgement.output is not None:

@@ -9,8 +9,12 @@ from guardfix.api import check
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.apply.unified_diff import unified_diff
 from guardfix.codemods.choice import FixChoice
+from guardfix.codemods.fixable import FixableReport
+from guardfix.foreign_text import printable
 from guardfix.linter.engine import Options
+from guardfix.linter.facts.intents import Purpose
 from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.guards import LEGACY
 from guardfix.output.report_summary import notes
 from guardfix.package_version import VERSION
 from guardfix.report.report_content import CodeLinks, content_of
@@ -33,19 +37,38 @@ def pasted_answer(text: str, language: str = "", *, unsafe: bool = False) -> dic
     """The findings as the report has them, the text after the fixes, and the diff. An empty `language` is guessed."""
     language = language or guessed_language(text)
     name = PASTED_NAMES[language]
-    options = Options(workers=1, respect_gitignore=False)
-    found = check([name], options=options, choice=FixChoice(unsafe=unsafe), workspace=Workspace.in_memory({name: text}))
+    found = _checked(name, text, unsafe=unsafe)
     content = content_of(found, title=name, version=VERSION, links=CodeLinks("#line-{line}"), notes=notes(found))
-    answer = {
+    content.findings.sort(key=lambda one: (one["row"], one["column"]))
+    settled = _settled(found, text)
+    is_open = any(finding.use is not None and finding.use.guard == LEGACY for finding in found.findings)
+    return {
         "language": language,
         "findings": content.findings,
         "notes": content.notes,
-        "fixed": text,
-        "applied": 0,
+        "unsafe": unsafe,
         "left": len(found.findings),
-        "diff": "",
-        "refused": "",
+        **settled,
+        "choices": [_choice(name, text, *choice) for choice in _CHOICES] if is_open and language == "cpp" else [],
     }
+
+
+_CHOICES = (
+    ("inference", "if a model is run here", Purpose.INFERENCE),
+    ("kernel", "if it is an Autograd kernel", Purpose.KERNEL),
+    ("as it is", "torch 1.9 and newer; before, it also hides writes and views", None),
+)
+
+
+def _checked(name: str, text: str, *, unsafe: bool, purpose: Purpose | None = None) -> FixableReport:
+    intents = () if purpose is None else ((name, purpose.value),)
+    options = Options(workers=1, respect_gitignore=False, intents=intents)
+    return check([name], options=options, choice=FixChoice(unsafe=unsafe), workspace=Workspace.in_memory({name: text}))
+
+
+def _settled(found: FixableReport, text: str) -> dict[str, Any]:
+    """The text after the fixes, their diff, and what is left."""
+    answer: dict[str, Any] = {"fixed": text, "applied": 0, "diff": "", "refused": ""}
     settled = settle(found)
     for rewrite in settled.rewrites:
         answer["refused"] = rewrite.refused
@@ -54,3 +77,23 @@ def pasted_answer(text: str, language: str = "", *, unsafe: bool = False) -> dic
             answer["applied"], answer["left"] = len(rewrite.applied), len(settled.last.findings)
             answer["diff"] = b"".join(unified_diff(rewrite)).decode("utf-8", "replace")
     return answer
+
+
+def _choice(name: str, text: str, title: str, when: str, purpose: Purpose | None) -> dict[str, Any]:
+    """What the old guard becomes if it is for a purpose, and what the abstract machine then says of the program."""
+    fixed = text
+    if purpose is not None:
+        fixed = _settled(_checked(name, text, unsafe=True, purpose=purpose), text)["fixed"]
+    after = _checked(name, fixed, unsafe=False)
+    lines = list(zip(text.splitlines(), fixed.splitlines(), strict=False))
+    changed = next((after.strip() for before, after in lines if before != after), "")
+    events = [
+        {
+            "row": after.start(finding).row,
+            "message": printable(finding.message),
+            "steps": [f"line {step.row}: {printable(step.message)}" for step in finding.steps],
+        }
+        for finding in after.findings
+        if finding.steps
+    ]
+    return {"title": title, "when": when, "line": printable(changed), "events": events}

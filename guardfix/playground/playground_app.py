@@ -34,7 +34,7 @@ SECONDS = 10.0
 """What checking it may take."""
 _MOST_SOURCE = 4 << 20
 _LANGUAGES = ("", "cpp", "python")
-_STYLES = ("report_page.css", "playground.css")
+_STYLES = ("playground.css",)
 
 
 class BadQuestion(Exception):
@@ -76,8 +76,7 @@ def playground_app(secret: str, port: int, live: LiveReport | None = None, secon
             answer = await checking.ask(question.text, question.language, unsafe=question.unsafe)
         content = PlaygroundContent(question, answer, live is not None)
         data = [example._asdict() for example in EXAMPLES]
-        scripts = ("page_theme.js", "playground.js")
-        return HTMLResponse(rendered("playground.html", _STYLES, scripts, content, data, connects="'self'"))
+        return HTMLResponse(rendered("playground.html", _STYLES, ("playground.js",), content, data, connects="'self'"))
 
     async def check_json(request: Request) -> Response:
         question = _from_json(await _body(request))
@@ -120,7 +119,7 @@ def playground_app(secret: str, port: int, live: LiveReport | None = None, secon
             return PlainTextResponse("this file can't be read as text\n", 404)
         lines = highlighted([text.line(row) for row in range(1, len(text.line_starts) + 1)], path)
         content = {"name": name, "lines": lines, "version": VERSION}
-        return HTMLResponse(rendered("source_page.html", _STYLES, ("page_theme.js",), content))
+        return HTMLResponse(rendered("source_page.html", _STYLES, (), content))
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, BadQuestion)

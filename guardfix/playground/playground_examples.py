@@ -11,6 +11,8 @@ class Example(NamedTuple):
     title: str
     language: str
     text: str
+    error: bool = False
+    """The title is the error that the program ends with."""
 
 
 EXAMPLES = (
@@ -81,5 +83,47 @@ def evaluate(model, x):
     torch.no_grad()
     return model(x)
 """,
+    ),
+    Example(
+        "Inference tensors cannot be saved for backward (Python)",
+        "python",
+        """import torch
+
+weight = torch.ones(2, requires_grad=True)
+with torch.inference_mode():
+    features = torch.ones(2) * 3
+loss = (weight * features).sum()
+loss.backward()
+""",
+        error=True,
+    ),
+    Example(
+        "Inplace update to inference tensor outside InferenceMode (C++)",
+        "cpp",
+        """#include <torch/torch.h>
+
+torch::Tensor predict(const torch::Tensor& x) {
+  at::AutoNonVariableTypeMode guard;
+  return x.matmul(x.t());
+}
+
+int main() {
+  torch::Tensor scores = predict(torch::ones({2, 2}));
+  scores.mul_(2);
+}
+""",
+        error=True,
+    ),
+    Example(
+        "element 0 of tensors does not require grad (Python)",
+        "python",
+        """import torch
+
+weight = torch.ones(2, requires_grad=True)
+with torch.no_grad():
+    loss = (weight * 2).sum()
+loss.backward()
+""",
+        error=True,
     ),
 )

@@ -16,26 +16,27 @@ from markupsafe import Markup, escape
 from guardfix.foreign_text import printed_page
 from guardfix.output.json_text import json_text
 
-from .report_content import FIX_KINDS, PICKED_PURPOSES, ReportContent
+from .report_content import PICKED_PURPOSES, ReportContent
 
 _TEMPLATES = "templates"
 
 
 def html_page(content: ReportContent, *, live: bool = False) -> str:
     """The whole page of a report. It loads nothing; a `live` one asks its server for changes."""
-    data = {"findings": content.findings, "purposes": PICKED_PURPOSES, "fixKinds": FIX_KINDS}
-    scripts = ("page_theme.js", "report_page.js", *(["live_report.js"] if live else []))
+    data = {"made": content.made.data, "findings": content.findings, "purposes": PICKED_PURPOSES}
+    scripts = ("report_page.js", *(["live_report.js"] if live else []))
     return rendered("report_page.html", ("report_page.css",), scripts, content, data, connects="'self'" if live else "")
 
 
 def rendered(
     template: str, styles: Sequence[str], scripts: Sequence[str], content: Any, data: Any = None, connects: str = ""
 ) -> str:
-    """A page from its parts. Its policy allows only the scripts and the styles that are in it, and no network.
+    """A page from its parts and those that all pages share. Its policy allows no script, style or network but its own.
 
     `connects` is what the policy lets scripts ask, `'self'` for the server that the page comes from.
     """
-    script, style = ("\n".join(map(_text, names)) for names in (scripts, styles))
+    script = "\n".join(map(_text, ("page_theme.js", *scripts)))
+    style = "\n".join(map(_text, ("page.css", *styles)))
     policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'"
     if connects:
         policy += f"; connect-src {connects}; form-action {connects}"

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from guardfix.codemods.fix import Fix
@@ -20,6 +20,7 @@ from guardfix.output.finding_reasons import shown_steps
 
 from .code_excerpts import BEFORE, BEHIND, excerpt
 from .fix_columns import columns
+from .report_origin import ReportOrigin
 from .verify_results import VerifyResults
 
 _MOST_EVIDENCE = 20
@@ -55,6 +56,24 @@ def _quoted(name: str) -> str:
     return quote(os.fsencode(name))
 
 
+class ReportPart(NamedTuple):
+    """What can be done about some of the findings, and the command that does it."""
+
+    name: str
+    findings: int
+    words: str
+    command: str
+
+
+_PARTS = (
+    ("apply", ("can be applied now", "can be applied now"), "guardfix migrate --apply"),
+    ("look", ("wants a look", "want a look"), "guardfix migrate --unsafe"),
+    ("decide", ("needs you", "need you"), "guardfix migrate --interactive"),
+)
+_PART_OF = {Applicability.SAFE.value: "apply", Applicability.UNSAFE.value: "look"}
+_CONFIDENCES = ("high", "medium", "low", "")
+
+
 @dataclass
 class ReportContent:
     """All that the page says."""
@@ -64,24 +83,43 @@ class ReportContent:
     files: int
     """How many files were looked at."""
     findings: list[dict[str, Any]] = field(default_factory=list)
-    """Each as the page's script reads it."""
+    """Each as the page's script reads it, in the order in which the page shows them."""
     notes: list[str] = field(default_factory=list)
-
-    def counts(self, key: str) -> list[tuple[str, int]]:
-        """How many findings have which value, the most frequent first."""
-        return Counter(str(one[key]) for one in self.findings if one[key]).most_common()
-
-    def rule_name(self, code: str) -> str:
-        """The name of a rule that has findings."""
-        return next((str(one["name"]) for one in self.findings if one["rule"] == code), "")
+    paths: str = ""
+    """What was checked, as a command names it."""
+    made: ReportOrigin = field(default_factory=ReportOrigin)
+    last: ReportOrigin | None = None
+    """The report that this one replaces."""
 
     @property
     def files_with_findings(self) -> int:
         return len({one["path"] for one in self.findings})
 
     @property
-    def undecided(self) -> int:
-        return sum(1 for one in self.findings if one["context"] == Context.UNKNOWN)
+    def parts(self) -> list[ReportPart]:
+        """Those that have findings."""
+        counts = Counter(one["part"] for one in self.findings)
+        return [
+            ReportPart(name, counts[name], words[counts[name] != 1], f"{command} {self.paths}".strip())
+            for name, words, command in _PARTS
+            if counts[name]
+        ]
+
+    @property
+    def trend(self) -> str:
+        """How many findings came or went since the last report, in words."""
+        if self.last is None:
+            return ""
+        more = len(self.findings) - self.last.findings
+        change = "as many" if not more else f"{abs(more):,} {'more' if more > 0 else 'fewer'}"
+        then = " ".join(filter(None, (self.last.date, self.last.commit and f"at {self.last.commit}")))
+        return f"{change} {'as' if not more else 'than'} on {then}"
+
+
+def _order(one: dict[str, Any]) -> tuple[Any, ...]:
+    """Parts, then groups, then the most certain first."""
+    part = [name for name, _, _ in _PARTS].index(one["part"])
+    return part, one["rule"], one["group"], _CONFIDENCES.index(one["confidence"]), one["path"], one["row"]
 
 
 def content_of(
@@ -104,6 +142,7 @@ def content_of(
         content.findings.append({**shown, "verdict": said["verdict"] if said else "", "verified": said or None})
         if progress is not None and number % 50 == 0:
             progress(number, len(report.findings))
+    content.findings.sort(key=_order)
     return content
 
 
@@ -115,9 +154,10 @@ def _finding(finding: FixableFinding, report: FixableReport, links: CodeLinks, i
     return {
         "rule": finding.code,
         "name": finding.name,
+        "part": _PART_OF.get(_fix_kind(fix), "decide"),
+        "group": _group(decision),
         "severity": finding.severity.value,
         "path": path,
-        "folder": os.path.dirname(path) or ".",
         "row": start.row,
         "column": start.column,
         "href": links.to(finding.path, start.row),
@@ -135,6 +175,15 @@ def _finding(finding: FixableFinding, report: FixableReport, links: CodeLinks, i
         "columns": _columns(source, fix),
         "intent": _intent_pattern(finding, intents_from) if _is_open(decision) else "",
     }
+
+
+def _group(decision: Decision | None) -> str:
+    """What the findings of a rule have in common with some others of it."""
+    if decision is None:
+        return ""
+    if decision.context is not Context.UNKNOWN:
+        return f"{decision.context}, `{decision.replacement}`" if decision.replacement else str(decision.context)
+    return "reasons for different replacements" if decision.evidence else "nothing nearby says what the guard is for"
 
 
 def _is_open(decision: Decision | None) -> bool:
@@ -199,4 +248,3 @@ def _intent_pattern(finding: FixableFinding, intents_from: str) -> str:
 
 
 PICKED_PURPOSES = [purpose.value for purpose in Purpose]
-FIX_KINDS = [*(kind.value for kind in Applicability), NO_FIX]

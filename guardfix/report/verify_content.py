@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from guardfix.api import Options, check
 from guardfix.foreign_text import printable
+from guardfix.linter.files.workspace import Workspace
 from guardfix.output.verdict_text import result_reasons
 from guardfix.verify.aligned_traces import AlignedStep, StepAgreement, aligned
 from guardfix.verify.guard_outcomes import GuardReach
+from guardfix.verify.guard_sites import linkless_path
 from guardfix.verify.traces import TracedEvent, tensor_in_words
 from guardfix.verify.verifying import Result
 
 from .autograd_drawing import AutogradGraph, autograd_graph, drawing
+from .code_excerpts import HighlightedLine, highlighted
 
 MOST_STEPS = 600
 """Steps of a program that are shown: the first ones, and those around differences."""
 MOST_DRAWINGS = 150
 """Graphs that are drawn for one program, those at differences first."""
+MOST_LINES = 4_000
+"""Lines of a program's file that are shown beside its steps."""
+ENDED = "ended"
 _AROUND = 25
 
 _GUARD_KINDS = (
@@ -95,12 +103,25 @@ class ShownRow:
         return self.agreement == StepAgreement.SAME.value and inside[0] == inside[1]
 
 
+@dataclass(frozen=True)
+class ShownScope:
+    """A guard on the timeline of one side: from the first step inside of it to the last, in percent of all rows."""
+
+    name: str
+    kind: str
+    depth: int
+    start: float
+    length: float
+
+
 @dataclass
 class ShownProgram:
     """A program, its verdict, and its steps."""
 
     name: str
     verdict: str
+    headline: str
+    advice: str
     reasons: list[str]
     guards: list[tuple[str, str, str, str, str]]
     """Place, guard, entered before, entered after, ops below it."""
@@ -108,12 +129,33 @@ class ShownProgram:
     steps: int = 0
     changes: list[str] = field(default_factory=list)
     """The fixes that made the second side."""
+    predicted: list[str] = field(default_factory=list)
+    """What the abstract machine says of the migrated text, without running it."""
+    source: list[HighlightedLine] = field(default_factory=list)
+    """The program's file, before the migration; empty where it is too long to be shown."""
     is_compared: bool = True
 
     @property
     def differences(self) -> int:
-        """Steps that differ."""
-        return sum(row.agreement != StepAgreement.SAME.value for row in self.rows)
+        """Steps that differ; those that only one side came to, behind the end of the other, are none."""
+        return sum(row.agreement in (StepAgreement.MARKS.value, StepAgreement.PARTED.value) for row in self.rows)
+
+    @property
+    def lines(self) -> frozenset[int]:
+        """The lines of the file that steps come from."""
+        return frozenset(row.before.line for row in self.rows if row.before is not None and row.before.line)
+
+    @property
+    def scopes(self) -> tuple[list[ShownScope], list[ShownScope]]:
+        """The guards of both sides on the timeline."""
+        return _scopes([row.before for row in self.rows]), _scopes([row.after for row in self.rows])
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Where on the timeline steps differ, and how."""
+        width = 100 / max(1, len(self.rows))
+        found = [(number * width, row.agreement) for number, row in enumerate(self.rows)]
+        return [(at, agreement) for at, agreement in found if agreement in (StepAgreement.MARKS.value, "parted")]
 
 
 def program_content(result: Result) -> ShownProgram:
@@ -121,6 +163,8 @@ def program_content(result: Result) -> ShownProgram:
     program = ShownProgram(
         printable(result.name) + (f" against {printable(result.against)}" if result.against else ""),
         str(result.judgement.verdict),
+        printable(result.judgement.brief),
+        printable(result.judgement.advice),
         [printable(line) for line in result_reasons(result)],
         [_guard_row(reach) for reach in result.guards],
         changes=[f"{fix.place.in_words()}: {fix.message}" for fix in result.migration.applied],
@@ -136,7 +180,47 @@ def program_content(result: Result) -> ShownProgram:
     steps = list(aligned(before, after))
     program.steps = len(steps)
     program.rows = _rows(steps, autograd_graph(before), autograd_graph(after))
+    program.source = _source(result.program.path)
+    program.predicted = list(_predicted(result))
     return program
+
+
+def _source(path: Path) -> list[HighlightedLine]:
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:  # it is gone since it was run
+        return []
+    return highlighted([line.expandtabs(4) for line in lines], str(path)) if len(lines) <= MOST_LINES else []
+
+
+def _predicted(result: Result) -> Iterator[str]:
+    """What the rules about errors and lost gradients say of the migrated program, from its file alone."""
+    text = result.migration.texts.get(linkless_path(result.program.path))
+    if text is None:
+        return
+    name = result.name
+    options = Options(select=("GF5",), workers=1, respect_gitignore=False)
+    found = check([name], options=options, workspace=Workspace.in_memory({name: text.decode("utf-8", "replace")}))
+    for finding in found.findings:
+        if finding.steps:
+            row = found.start(finding).row
+            yield printable(f"{finding.code}, line {row} of the migrated file: {finding.message}")
+
+
+def _scopes(sides: Sequence[ShownStep | None]) -> list[ShownScope]:
+    width = 100 / max(1, len(sides))
+    found: list[ShownScope] = []
+    open_ones: list[tuple[ShownGuard, int]] = []
+    for number, step in enumerate([*sides, None]):
+        guards = () if step is None else step.guards
+        kept = 0
+        while kept < min(len(guards), len(open_ones)) and guards[kept].name == open_ones[kept][0].name:
+            kept += 1
+        for depth in range(len(open_ones) - 1, kept - 1, -1):
+            guard, start = open_ones.pop()
+            found.append(ShownScope(guard.name, guard.kind, depth, start * width, (number - start) * width))
+        open_ones += [(guard, number) for guard in guards[kept:]]
+    return sorted(found, key=lambda scope: (scope.start, scope.depth))
 
 
 def _guard_row(reach: GuardReach) -> tuple[str, str, str, str, str]:
@@ -194,7 +278,23 @@ def _rows(steps: Sequence[AlignedStep], before: AutogradGraph, after: AutogradGr
         last = place
         # A side that has no step here goes on under the guards that it was under.
         previous = step._replace(before=step.before or opened.before, after=step.after or opened.after)
-    return rows
+    return _with_ends(rows)
+
+
+def _with_ends(rows: list[ShownRow]) -> list[ShownRow]:
+    """What one side alone came to at the end of a thread, behind the parting, is no difference: the other has ended."""
+    found: list[ShownRow] = []
+    one_sided: dict[int, str] = {}
+    for row in reversed(rows):
+        missing = "before" if row.before is None else "after" if row.after is None else ""
+        if row.left_out:
+            found.append(row)
+            continue
+        if one_sided.setdefault(row.thread, missing) != missing:
+            one_sided[row.thread] = ""
+        ended = missing and one_sided[row.thread] == missing and not row.is_parting
+        found.append(replace(row, agreement=ENDED, difference="") if ended else row)
+    return found[::-1]
 
 
 def _places_with_drawings(steps: Sequence[AlignedStep], kept: Iterable[int]) -> frozenset[int]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
-from guardfix.runtime_shim.extension.torch_distribution import version_for, write_torch_distribution
+from guardfix.runtime_shim.extension.cmake_package import version_for, write_torch_distribution
 from guardfix.runtime_shim.recording.served_libraries import Serving, SourceGroup
 
 from .guard_outcomes import GuardOutcome, ProgramReach, guard_outcomes

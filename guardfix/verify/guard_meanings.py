@@ -41,10 +41,10 @@ def by_both_meanings(judgements: Mapping[str, Judgement]) -> Judgement:
     ):
         kept, kept_for, rest, rest_for = other, second, one, first
     both = tuple(judgements.items())
+    said = ""
     if rest.verdict is not kept.verdict:
-        reason = f"{kept.reason} (torch {kept_for}; {rest_for}: {rest.verdict})"
-        return replace(kept, reason=reason, by_meaning=both, meaning=kept_for)
-    if bool(kept.silent_before) != bool(rest.silent_before):
-        reason = f"{kept.reason} (torch {kept_for}; {rest_for}, nothing is silently wrong)"
-        return replace(kept, reason=reason, by_meaning=both, meaning=kept_for)
-    return replace(kept, by_meaning=both, meaning=kept_for)
+        said = f" (torch {kept_for}; {rest_for}: {rest.verdict})"
+    elif bool(kept.silent_before) != bool(rest.silent_before):
+        said = f" (torch {kept_for}; {rest_for}, nothing is silently wrong)"
+    headline = None if kept.headline is None else kept.headline + said
+    return replace(kept, reason=kept.reason + said, headline=headline, by_meaning=both, meaning=kept_for)

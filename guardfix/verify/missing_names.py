@@ -13,11 +13,11 @@ from types import ModuleType
 
 from guardfix.linter.files.workspace import DISK
 from guardfix.runtime_shim.cpp import CompilerOptions, cache_folder
+from guardfix.runtime_shim.cpp.compiler_diagnostics import CompileError, ProgramError
 from guardfix.runtime_shim.cpp.compiler_processes import compiler_pool, workplace
 from guardfix.runtime_shim.cpp.cpp_compilation import object_command, run_compiler
-from guardfix.runtime_shim.cpp.program_errors import CompileError, ProgramError
-from guardfix.runtime_shim.cpp.toolchain import Toolchain, find_toolchain
-from guardfix.runtime_shim.extension.extension_flags import extension_defines, extension_include_folders
+from guardfix.runtime_shim.cpp.header_precompilation import Toolchain, find_toolchain
+from guardfix.runtime_shim.extension.cmake_package import extension_defines, extension_include_folders
 
 from .included_sources import ProjectFiles, project_above
 from .project_builds import Build

@@ -125,22 +125,24 @@ class Migration:
         """The finding to speak of first when nothing is migrated."""
         return next((left for left in self.left if left.why is Why.UNSAFE), self.left[0] if self.left else None)
 
-    def why_nothing(self, program: Program) -> str:
-        """Why nothing is migrated, in words."""
+    @property
+    def why_nothing(self) -> str:
+        """Why nothing is migrated, in a clause; empty where there is nothing to migrate."""
         if self.foremost is None:
-            if self.old_guards:
-                return (
-                    "nothing was migrated: there is no finding about its old guard (it is suppressed, or "
-                    "next to a new one)"
-                )
-            return "there is nothing to migrate"
-        first = self.foremost.in_words()
+            suppressed = "there is no finding about its old guard (it is suppressed, or next to a new one)"
+            return suppressed if self.old_guards else ""
         if self.foremost.why is Why.UNSAFE:
             unsafe = sum(left.why is Why.UNSAFE for left in self.left)
             count = "the one fix is unsafe" if unsafe == 1 else f"the {unsafe} fixes are unsafe"
-            return f"nothing was migrated: {count}, and --safe-only is set: {first}"
+            return f"{count}, and --safe-only is set"
         count = "1 finding has" if len(self.left) == 1 else f"{len(self.left)} findings have"
-        return f"nothing was migrated: {count} no fix that can be applied: {first}"
+        return f"{count} no fix that can be applied"
+
+    @property
+    def why_nothing_at_length(self) -> str:
+        """The same with the first finding."""
+        first = f": {self.foremost.in_words()}" if self.foremost is not None else ""
+        return f"nothing was migrated: {self.why_nothing}{first}" if self.why_nothing else "there is nothing to migrate"
 
     @property
     def remaining(self) -> tuple[int, int]:

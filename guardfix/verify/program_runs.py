@@ -17,10 +17,10 @@ from typing import Any
 
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
+from guardfix.runtime_shim.recording.call_sites import with_lines
 from guardfix.runtime_shim.recording.containment import ASPECTS, not_contained
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
-from guardfix.runtime_shim.recording.made_up_files import made_up_in
-from guardfix.runtime_shim.recording.run_specification import Specification, read_events
+from guardfix.runtime_shim.recording.run_specification import Specification, made_up_in, read_events
 
 from .run_starting import StartRun, start_run
 
@@ -78,6 +78,11 @@ class ProgramRun:
 
     def all(self, event: str) -> list[dict[str, Any]]:
         return [e for e in self.events if e["event"] == event]
+
+    @property
+    def last_error(self) -> dict[str, Any] | None:
+        """The last call of torch that raised, where its line is known: for most programs, what ended them."""
+        return next((e for e in reversed(self.events) if e["event"] == "raised" and e.get("line")), None)
 
     @property
     def contained(self) -> frozenset[str] | None:
@@ -200,7 +205,7 @@ class Process:
             None if timed_out or endless else status,
             self._text("output"),
             self._text("errors"),
-            list(read_events(self.recording)),
+            with_lines(list(read_events(self.recording))),
             timed_out,
             endless,
             read_table(self.table),

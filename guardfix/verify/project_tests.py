@@ -19,7 +19,7 @@ from typing import Any
 
 from guardfix.module_command import module_command
 from guardfix.runtime_shim.cpp import cache_folder
-from guardfix.runtime_shim.extension.torch_distribution import (
+from guardfix.runtime_shim.extension.cmake_package import (
     KEEP_BUILDING,
     NOT_BUILT,
     installation_variables,

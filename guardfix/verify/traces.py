@@ -26,26 +26,38 @@ class Parting:
     after: TracedEvent | None
 
     @property
-    def sides(self) -> tuple[str, str] | None:
-        """What either run does there, in words; None where they do the same, and only its results differ."""
+    def sides(self) -> tuple[str, str]:
+        """What either run does there, in words; of the same call, what differs in its results."""
         before, after = self.before, self.after
         if before is None or after is None:
             before_in_words, after_in_words = ("nothing" if one is None else in_words(one) for one in (before, after))
             return before_in_words, after_in_words
-        same = before["event"] == after["event"] != "raised" and before["op"] == after["op"]
-        return None if same else (in_words(before), in_words(after))
+        found = self._differences
+        if not found:
+            return in_words(before), in_words(after)
+        before_in_words, after_in_words = ("; ".join(words) for words in zip(*found, strict=True))
+        return f"{_op(before)}: {before_in_words}", f"{_op(after)}: {after_in_words}"
+
+    @property
+    def _differences(self) -> list[tuple[str, str]]:
+        """What differs in the results of the same call."""
+        before, after = self.before, self.after
+        if before is None or after is None or before["event"] != after["event"] or before["event"] == "raised":
+            return []
+        if before.get("op") != after.get("op"):
+            return []
+        return list(_result_differences(before["results"], after["results"]))[:3]
 
     def what(self) -> str:
         """What differs, in words."""
-        before, after, sides = self.before, self.after, self.sides
+        before, after, found = self.before, self.after, self._differences
         if before is None or after is None:
             rest = before or after
             assert rest is not None
             return f"only {'before' if after is None else 'after'}: {in_words(rest)}"
-        if sides is not None:
-            return f"before: {sides[0]}; after: {sides[1]}"
-        found = list(_result_differences(before["results"], after["results"]))
-        return f"{_op(before)}: {'; '.join(found[:3])}" if found else f"{_op(before)}"
+        if not found:
+            return f"before: {in_words(before)}; after: {in_words(after)}"
+        return f"{_op(before)}: {'; '.join(f'{one} before, {two} after' for one, two in found)}"
 
     def other_data(self) -> bool:
         """Whether the same call gives other data."""
@@ -198,17 +210,17 @@ def _marks(event: TracedEvent) -> Any:
     ]
 
 
-def _result_differences(before: list[Any], after: list[Any]) -> Iterator[str]:
+def _result_differences(before: list[Any], after: list[Any]) -> Iterator[tuple[str, str]]:
     if len(before) != len(after):
-        yield f"{len(before)} results before, {len(after)} after"
+        yield f"{len(before)} results", f"{len(after)} results"
         return
     for b, a in zip(before, after, strict=True):
         if not isinstance(b, dict) or not isinstance(a, dict):
             if b != a:
-                yield f"{_shown(b)} before, {_shown(a)} after"
+                yield _shown(b), _shown(a)
             continue
         if b["data"] != a["data"] or b["shape"] != a["shape"]:
-            yield f"{tensor_in_words(b)} before, {tensor_in_words(a)} after"
+            yield tensor_in_words(b), tensor_in_words(a)
         for name, words in (
             ("dtype", "dtype {}"),
             ("requires_grad", "requires_grad {}"),
@@ -217,9 +229,9 @@ def _result_differences(before: list[Any], after: list[Any]) -> Iterator[str]:
             ("version", "version {}"),
         ):
             if b[name] != a[name]:
-                yield f"{_flag(name, words, b[name])} before, {_flag(name, words, a[name])} after"
+                yield _flag(name, words, b[name]), _flag(name, words, a[name])
         if _history(b) != _history(a):
-            yield f"grad_fn {b['grad_fn'] or 'none'} before, {a['grad_fn'] or 'none'} after"
+            yield f"grad_fn {b['grad_fn'] or 'none'}", f"grad_fn {a['grad_fn'] or 'none'}"
 
 
 def _flag(name: str, words: str, value: Any) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from guardfix.linter.str_enum import StrEnum
-from guardfix.runtime_shim.cpp.program_errors import in_a_row
+from guardfix.runtime_shim.cpp.compiler_diagnostics import in_a_row
 
 from .lacking import missing_of_torch, missing_package
 from .program_runs import ProgramRun, comparable
@@ -56,6 +56,16 @@ class Silent:
     message: str
     event: Mapping[str, Any] = field(repr=False)
 
+    @property
+    def brief(self) -> str:
+        """What is wrong, in a clause."""
+        node = _node(str(self.event.get("op", "")))
+        return {
+            "saved": f"backward of {node} used a saved tensor that had been overwritten",
+            "view": f"the gradient of `{node}` missed a write through a view",
+            "gradient": f"the gradient of {node} couldn't be differentiated again",
+        }.get(self.kind, self.message.removeprefix(_WAS_WRONG))
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -73,9 +83,17 @@ class Judgement:
     """One for each meaning of the old guard, where both were tried: `before 1.9` and `since 1.9`."""
     meaning: str = ""
     """The one that the judgement itself holds for, where both were tried."""
+    headline: str | None = None
+    """The reason without what both runs do where they part; empty where the verdict says it all, None for the reason
+    itself."""
 
-    def saying(self, verdict: Verdict, reason: str, advice: str) -> Judgement:
-        return replace(self, verdict=verdict, reason=reason, advice=advice)
+    def saying(self, verdict: Verdict, reason: str, advice: str, headline: str | None = None) -> Judgement:
+        return replace(self, verdict=verdict, reason=reason, advice=advice, headline=headline)
+
+    @property
+    def brief(self) -> str:
+        """The reason in a clause, for a reader who sees the place where the runs part."""
+        return self.reason if self.headline is None else self.headline
 
 
 @dataclass(frozen=True)
@@ -180,7 +198,11 @@ def judge(
     )
     if output is None and before.status == after.status and comparison.parting is None:
         if before.status != 0:
-            return found.saying(Verdict.NOT_RUN, f"it fails before and after: {how_it_ended(before)}", _LET_IT_RUN)
+            headline = (
+                "" if before.last_error is None else f"it fails before and after: {status_in_words(before.status)}"
+            )
+            reason = f"it fails before and after: {how_it_ended(before)}"
+            return found.saying(Verdict.NOT_RUN, reason, _LET_IT_RUN, headline)
         repair = seen_repair(before.events, after.events, wanted)
         if repair is not None:
             return found.saying(Verdict.REPAIRED, repair, "")
@@ -206,29 +228,40 @@ def judge(
         raises = f"now {'`' + error['op'] + '`' if 'op' in error else 'the program'} raises: {short(error['message'])}"
         uncovers = next((s for s in gone if s.kind in refusal.answers or s.kind == "hidden"), None)
         if uncovers is not None:
-            return found.saying(Verdict.REPAIRED, f"before, {uncovers.message}; {raises}", refusal.advice)
+            reason = f"before, {uncovers.message}; {raises}"
+            return found.saying(Verdict.REPAIRED, reason, refusal.advice, f"it was silently wrong: {uncovers.brief}")
         worked = f"elsewhere, before, {gone[0].message}" if gone else "before, it worked and was right"
-        return found.saying(Verdict.STRICTER, f"{refusal.what}: {raises}; {worked}", refusal.advice)
+        return found.saying(Verdict.STRICTER, f"{refusal.what}: {raises}; {worked}", refusal.advice, refusal.what)
     if error is None and gone and after.status == before.status and not _other_values(before, comparison, gone[0]):
         return found.saying(
             Verdict.REPAIRED,
             f"before, {gone[0].message}; after, nothing is hidden and the results are different",
             "check that nothing relied on the wrong results",
+            f"it was silently wrong: {gone[0].brief}",
         )
-    return found.saying(Verdict.CHANGED, _change(before, after, comparison, output, error), _change_advice(error))
+    change, clause = _change(before, after, comparison, output, error)
+    return found.saying(Verdict.CHANGED, change, _change_advice(error), clause)
 
 
 def judge_alone(
-    run: ProgramRun, places: Mapping[str, str], reason: str, advice: str, *, uncovered: ProgramRun | None = None
+    run: ProgramRun,
+    places: Mapping[str, str],
+    why: tuple[str, str],
+    advice: str,
+    *,
+    uncovered: ProgramRun | None = None,
 ) -> Judgement:
-    """The verdict on a program that the migration leaves as it is, for the `reason` given, from a run of it.
+    """The verdict on a program that the migration leaves as it is, from a run of it; `why` is the reason, and its
+    headline.
 
     There is nothing to verify, right or wrong; `advice` is for a wrong one. Raises `VerificationFailed`.
     """
+    reason, headline = why
+    found = Judgement(Verdict.NOTHING, "")
     stopped = _unsupported(run, run, places)
     if stopped is not None:
-        unknown = f"{reason}; whether it is correct is unknown: {stopped.reason}"
-        return Judgement(Verdict.NOTHING, unknown, stopped.advice)
+        unknown = f"whether it is correct is unknown: {stopped.reason}"
+        return found.saying(Verdict.NOTHING, f"{reason}; {unknown}", stopped.advice, f"{headline}; {unknown}")
     silent = _silent(run)
     if uncovered is not None:
         silent += _uncovered(run, uncovered, places)
@@ -237,16 +270,17 @@ def judge_alone(
         error = ended.get("message") or ""
         refusal = _refusal(error)
         end = f", and it ended with {status_in_words(run.status)}" if run.status != 0 else ""
-        return Judgement(
-            Verdict.NOTHING,
-            f"{reason}; when run as is, nothing was silently wrong{end}{': ' + short(error) if error else ''}",
-            refusal.advice if refusal is not None else "",
-        )
+        as_is = f"when run as is, nothing was silently wrong{end}{': ' + short(error) if error else ''}"
+        advice = refusal.advice if refusal is not None else ""
+        return found.saying(Verdict.NOTHING, f"{reason}; {as_is}", advice, f"{headline}; {as_is}" if end else headline)
     what = silent[0].message.removeprefix(_WAS_WRONG)
-    return Judgement(
-        Verdict.NOTHING,
-        f"{reason}; it is still silently wrong: {what}",
-        advice,
+    return replace(
+        found.saying(
+            Verdict.NOTHING,
+            f"{reason}; it is still silently wrong: {what}",
+            advice,
+            f"{headline}; it is still silently wrong: {silent[0].brief}",
+        ),
         silent_before=silent,
         silent_after=silent,
     )
@@ -418,14 +452,18 @@ def _uncovered(before: ProgramRun, uncovered: ProgramRun, places: Mapping[str, s
 # ---- differences
 
 
-def _same(comparison: Comparison, silent_before: Sequence[Silent], silent_after: Sequence[Silent]) -> tuple[str, str]:
-    reason = "the same output, results and gradients"
+def _same(
+    comparison: Comparison, silent_before: Sequence[Silent], silent_after: Sequence[Silent]
+) -> tuple[str, str, str]:
+    """The reason, what to do, and the headline."""
+    same, more = "output, results and gradients", ""
     if comparison.inference:
         count = comparison.inference
-        reason += f"; {count} result{' is an inference tensor' if count == 1 else 's are inference tensors'} now"
+        more = f"; {count} result{' is an inference tensor' if count == 1 else 's are inference tensors'} now"
     if silent_before and silent_after:
-        return f"{reason}, and both are wrong: {silent_after[0].message}", "fix the program; the migration doesn't"
-    return reason, ""
+        reason = f"the same {same}{more}, and both are wrong: {silent_after[0].message}"
+        return reason, "fix the program; the migration doesn't", f"{same}, and both are wrong: {silent_after[0].brief}"
+    return f"the same {same}{more}", "", f"{same}{more}"
 
 
 def _ending(before: ProgramRun, after: ProgramRun) -> str:
@@ -491,16 +529,18 @@ def _change(
     comparison: Comparison,
     output: tuple[str, str] | None,
     error: Mapping[str, Any] | None,
-) -> str:
+) -> tuple[str, str | None]:
+    """The reason, and its headline."""
     parting = comparison.parting
     if error is not None:
-        return f"the migrated program fails: {in_words(error)}"
+        headline = "the migrated program fails"
+        return f"{headline}: {in_words(error)}", headline if parting is not None else None
     if parting is not None:
-        return f"the results differ: {parting.what()}"
+        return f"the results differ: {parting.what()}", "the results differ"
     if before.status != after.status:
-        return f"{status_in_words(before.status)} before, {status_in_words(after.status)} after"
+        return f"{status_in_words(before.status)} before, {status_in_words(after.status)} after", None
     assert output is not None
-    return f"the output differs: {output[0]!r} before, {output[1]!r} after"
+    return f"the output differs: {output[0]!r} before, {output[1]!r} after", "the output differs"
 
 
 def _change_advice(error: Mapping[str, Any] | None) -> str:

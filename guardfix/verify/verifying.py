@@ -16,8 +16,7 @@ from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
 from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
-from guardfix.runtime_shim.recording.made_up_files import preloaded_library
-from guardfix.runtime_shim.recording.run_specification import Specification
+from guardfix.runtime_shim.recording.run_specification import Specification, preloaded_library
 
 from .guard_meanings import BEFORE_19, SINCE_19, by_both_meanings
 from .guard_outcomes import GuardReach, ProgramReach, reached, with_reach
@@ -121,7 +120,7 @@ def _programs(programs: Sequence[Program], migration: Migration, settings: Setti
             for program, part in members:
                 own = frozenset({str(linkless_path(program.path))})
                 if not part.texts and not part.leaves_guards:
-                    judgement = Judgement(Verdict.NOTHING, part.why_nothing(program))
+                    judgement = Judgement(Verdict.NOTHING, part.why_nothing_at_length, headline=part.why_nothing)
                     yield Result(program, judgement, migration=part, files=own)
                     continue
                 if pair is None:
@@ -301,7 +300,9 @@ class _Pair:
             judgement = with_reach(judgement, before, wanted)
         elif judgement.verdict is Verdict.SAME or (judgement.verdict is Verdict.NOT_RUN and other is None):
             why = "the migration changes none of its guards" if other is None else "neither program has a guard"
-            judgement = judgement.saying(Verdict.NOTHING, f"{why}; {judgement.reason}", judgement.advice)
+            judgement = judgement.saying(
+                Verdict.NOTHING, f"{why}; {judgement.reason}", judgement.advice, _nothing(judgement)
+            )
         seen = (others[0], others[1]) if others and judgement.meaning == self.settings.meanings[1] else None
         left_out, notes = self._left_out(), self._notes(before, after)
         return Result(program, judgement, before, after, seen, left_out, guards=guards, files=files, notes=notes)
@@ -352,7 +353,7 @@ class _Pair:
             self.fill(copies, counted=False)
             run = self._again(program, "run0")
         places = self._places(program, program)
-        why = part.why_nothing(program)
+        why = part.why_nothing_at_length, part.why_nothing
         judgement = judge_alone(run, places, why, part.advice, uncovered=self._uncovered(program))
         others = self._with_other_meaning(program, None, part, [run], counted=counted)
         if others:
@@ -481,6 +482,13 @@ class _Pair:
         here = Path.cwd()
         place = copy / here.relative_to(root) if here.is_relative_to(root) else source.parent
         return place if place.is_dir() else source.parent
+
+
+def _nothing(judgement: Judgement) -> str:
+    """The headline of a program that runs, and whose guards stay as they are."""
+    if judgement.silent_before:
+        return f"it is silently wrong: {judgement.silent_before[0].brief}"
+    return judgement.reason if judgement.verdict is Verdict.NOT_RUN else ""
 
 
 def _fails_by_a_counter(run: ProgramRun) -> bool:

@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from ..guards import CPP, LEGACY, PYTHON
 from . import Assignment, Branch, Call, Class, Conditional, Facts, Form, Function, GuardUse, Return, Span
-from .expressions import assigned_names
 from .model import MOST_AROUND
-from .spans import Layered, Nested, Sorted
+from .spans import Nested, Sorted
 
 
 class FactsIndex(Struct, frozen=True):
@@ -121,12 +120,6 @@ def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> 
 
 
 @lru_cache(maxsize=64)
-def assignments_by_layer(facts: Facts) -> Layered[Assignment]:
-    """For guards whose blocks stand in each other: each asks for what it covers."""
-    return Layered(facts.assignments, lambda assignment: assignment.span, index_of(facts).scopes, MOST_AROUND)
-
-
-@lru_cache(maxsize=64)
 def declarations_of(facts: Facts) -> dict[str, Sorted[Assignment]]:
     """By name, the assignments that declare the variable."""
     found: dict[str, list[Assignment]] = defaultdict(list)
@@ -134,17 +127,6 @@ def declarations_of(facts: Facts) -> dict[str, Sorted[Assignment]]:
         if assignment.declares and assignment.variable:
             found[assignment.variable].append(assignment)
     return {name: Sorted(declared, lambda assignment: assignment.span) for name, declared in found.items()}
-
-
-@lru_cache(maxsize=64)
-def values_given(facts: Facts) -> dict[str, Sorted[Assignment]]:
-    """By name, the assignments that give the variable a value: `=` in whatever form."""
-    found: dict[str, list[Assignment]] = defaultdict(list)
-    for assignment in facts.assignments:
-        if assignment.operator == "=":
-            for name in dict.fromkeys(assigned_names(assignment.target)):
-                found[name].append(assignment)
-    return {name: Sorted(given, lambda assignment: assignment.span) for name, given in found.items()}
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts import Span
-from ..facts.bodies import Body, BodyKind, Define, Loop
+from ..facts.bodies import Body, BodyKind, BodyParameter, Define, Loop
 from ..facts.expressions import (
     CallExpression,
     Expression,
@@ -34,6 +34,7 @@ from . import (
     model_training,
     objects,
     reach,
+    tensor_writes,
     tensors,
 )
 from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
@@ -109,8 +110,25 @@ def made(machine: Interpreter, body: Body, state: State, place: Place) -> Result
         for statement in body.statements:
             if not isinstance(statement, Define):
                 machine.run((statement,), state, inside)
-        return [(state, cls)]
+        return _decorated_class(machine, cls, state, place)
     return decorated(machine, Closure(body, place.file, place.frame), state, place)
+
+
+def _decorated_class(machine: Interpreter, cls: ClassValue, state: State, place: Place) -> Results:
+    """A class as the program's own decorators leave it: they may replace its methods."""
+    results: Results = [(state, cls)]
+    for written in reversed(cls.body.decorators):
+        found: Results = []
+        for one, value in results:
+            for after, decorator in machine.evaluate(written, one, place):
+                given = call_value(machine, decorator, (value,), (), after, place, "") if _is_own(decorator) else []
+                found += given or [(after, value)]
+        results = [(after, value if isinstance(value, ClassValue) else cls) for after, value in found]
+    return results
+
+
+def _is_own(decorator: Value) -> bool:
+    return isinstance(decorator, (Closure, Partial))
 
 
 def _owned(value: Value, cls: ClassValue) -> Value:
@@ -147,19 +165,14 @@ def apply_decorator(machine: Interpreter, decorator: Value, function: Value, sta
             return [(state, closures.changed(function, guards=guards))]
         return [(state, function)]
     if isinstance(decorator, Name):
-        if decorator.path[-1] in library.TRANSPARENT_DECORATORS:
-            return [(state, function)]
-        if isinstance(function, Closure):
-            return [(state, closures.changed(function, unknown=decorator.path[-1] not in library.HARMLESS_DECORATORS))]
-        return [(state, function)]
-    if isinstance(decorator, (Closure, Partial)):
+        name = decorator.path[-1]
+    elif isinstance(decorator, (Closure, Partial)):
         return call_value(machine, decorator, (function,), (), state, place, "")
-    thing = state.thing(decorator)
-    name = thing.name if isinstance(thing, Opaque) else ""
-    if name.rpartition(".")[2] in library.TRANSPARENT_DECORATORS:
-        return [(state, function)]
-    if isinstance(function, Closure):
-        return [(state, closures.changed(function, unknown=True))]
+    else:
+        thing = state.thing(decorator)
+        name = (thing.name or thing.origin).rpartition(".")[2] if isinstance(thing, Opaque) else ""
+    if isinstance(function, Closure) and name not in library.TRANSPARENT_DECORATORS:
+        return [(state, closures.changed(function, unknown=name not in library.HARMLESS_DECORATORS))]
     return [(state, function)]
 
 
@@ -235,10 +248,14 @@ def _given_back(body: Body, state: State, inside: Place) -> tuple[tuple[int, Val
         (index, parameter.name)
         for index, parameter in enumerate(body.parameters)
         if isinstance(parameter.annotation, TypeName)
-        and "&" in parameter.annotation.marks
+        and ("&" in parameter.annotation.marks or (parameter.annotation.marks == "*" and _is_tensor_type(parameter)))
         and not parameter.annotation.constant
     )
     return tuple((index, names[name]) for index, name in references if name in names)
+
+
+def _is_tensor_type(parameter: BodyParameter) -> bool:
+    return isinstance(parameter.annotation, TypeName) and parameter.annotation.last in cpp_values.TENSORS
 
 
 def _joined(machine: Interpreter, found: Results, inside: Place, around: list[int]) -> Results:
@@ -406,6 +423,27 @@ def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: St
     return [*(PathOutcome(o.state, "next") for o in outcomes if o.kind != "raise"), *ended]
 
 
+def run_generator(machine: Interpreter, thing: Generator, state: State, place: Place) -> Results:
+    """Run a generator to its end, as `list` does; what it has yielded, as a list."""
+    held = state.add(Items("[]", ()))
+
+    def resumed(one: State, value: Value) -> list[PathOutcome]:
+        kept = one.thing(held)
+        assert isinstance(kept, Items)
+        if len(kept.values) < MOST_YIELDED:
+            one.heap[held.number] = kept._replace(values=(*kept.values, value))
+        return [PathOutcome(one, "next")]
+
+    closure = thing.closure
+    step = place.step(f"steps `{closure.body.name}`")
+    calls = (*place.calls, (closure.body, step))
+    inside = Place(closure.program, closure.body, thing.frame, closure.body.header, calls, resumed)
+    return [(after, held) for after, _ in run_body(machine, closure, state, inside, [place.frame])]
+
+
+MOST_YIELDED = 4
+
+
 # -- calls
 
 
@@ -434,13 +472,19 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
         if method:
             assert isinstance(callee, MemberAccess)
             shown = str(callee.object)
+            if callee.name.endswith("_") and not tensor_writes.step_leaf(
+                machine, callee.object, first, parts, after, place, callee.name
+            ):
+                continue
             found += call_method(machine, first, callee.name, flat, keywords, after, place, shown)
         else:
             found += call_value(machine, first, flat, keywords, after, place, str(callee), callee)
     for after, _ in found:
         given_back, after.given_back = after.given_back, ()
         for index, value in given_back:
-            target = arguments[index] if index < len(arguments) else None
+            target: Expression | None = arguments[index] if index < len(arguments) else None
+            if isinstance(target, Operation) and target.is_address:
+                target = target.operands[0]
             if isinstance(target, NamePath) and simple_name(target):
                 machine.bind(target, value, after, place)
     return found

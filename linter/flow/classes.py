@@ -18,13 +18,21 @@ from .values import (
     Closure,
     GuardValue,
     Instance,
+    Items,
     Name,
     Ref,
+    Thing,
     Value,
 )
 
 MODULE_CLASSES = frozenset(
-    ("torch.nn.Module", "torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.modules.module.Module")
+    (
+        "torch.nn.Module",
+        "torch.nn.Sequential",
+        "torch.nn.ModuleList",
+        "torch.nn.Cloneable",
+        "torch.nn.modules.module.Module",
+    )
 )
 
 
@@ -103,6 +111,26 @@ def kind_of_class(machine: Interpreter, cls: ClassValue, state: State) -> str:
         elif one is None:
             known = "unknown"
     return known
+
+
+def is_instance(machine: Interpreter, thing: Thing | None, asked: Value, state: State) -> bool | None:
+    """Whether an object is of a class, or of one of several; None where that isn't known."""
+    several = state.thing(asked)
+    if isinstance(several, Items) and several.rest is None:
+        each = [is_instance(machine, thing, one, state) for one in several.values]
+        return True if True in each else None if None in each else False
+    if not isinstance(thing, Instance) or not isinstance(asked, (Name, ClassValue)):
+        return None
+    if thing.cls is None:
+        if not isinstance(asked, Name) or thing.kind not in ("layer", "sequential") or asked.path[0] != "torch":
+            return None
+        if asked.path[-1] in (thing.name, "Module"):
+            return True
+        return None if asked.path[-1].startswith("_") or thing.kind == "sequential" else False
+    found = list(ancestry(machine, thing.cls, state))
+    if isinstance(asked, ClassValue) and any(isinstance(one, ClassValue) and one.body is asked.body for one in found):
+        return True
+    return True if asked in found else None
 
 
 def is_autograd_function(base: Expression) -> bool:

@@ -21,12 +21,14 @@ from .guards_entered import forget_modes, guard_of, made_guard, on_and_off, set_
 from .paths import Interpreter, Place, Results
 from .state import State
 from .values import (
+    DECLARED,
     NONE,
     ClassValue,
     Closure,
     Const,
     Instance,
     Items,
+    Method,
     Name,
     Opaque,
     Partial,
@@ -37,7 +39,12 @@ from .values import (
     Value,
 )
 
-_TENSORS = frozenset({"Tensor", "Variable"})
+TENSORS = frozenset({"Tensor", "Variable"})
+_OF_MODULES = frozenset(
+    "register_module register_parameter register_buffer is_training train eval parameters named_parameters buffers "
+    "named_buffers zero_grad".split()
+)
+"""Methods of `torch::nn::Module` that the program's modules call by their names alone."""
 _SEQUENCES = frozenset(
     {"vector", "deque", "list", "array", "TensorList", "ArrayRef", "initializer_list", "variable_list"}
 )
@@ -56,7 +63,7 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
     if path is None:
         return state.opaque(name)
     last = path.name
-    if last in _TENSORS:
+    if last in TENSORS:
         return state.opaque(name, tensor=True)
     if last in _NUMBERS:
         return state.plain()
@@ -66,7 +73,7 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
         return state.add(Items("[]", (), element))
     if last in _MAPS:
         return state.add(
-            Table((), value_of_type(machine, inner[-1], name, state, place) if inner else state.opaque(name))
+            Table((), value_of_type(machine, inner[-1], name, state, place) if inner else state.opaque(name), True)
         )
     if last in _POINTERS and inner:
         return value_of_type(machine, inner[0], name, state, place)
@@ -113,6 +120,8 @@ def cpp_named(machine: Interpreter, path: NamePath, state: State, place: Place) 
             method = classes.method_of(machine, thing.cls, name)
             if method is not None:
                 return closures.changed(method, receiver=self_[1])
+            if thing.kind == "module" and name in _OF_MODULES:
+                return Method(self_[1], name)
     functions = machine.program.functions(parts, place.file)
     if len(functions) == 1:
         return Closure(functions[0][1], functions[0][0], None)
@@ -163,16 +172,18 @@ def made_of_type(
     if path is None:
         return [(state, state.opaque(name))]
     last = path.name
-    if last in _TENSORS:
-        return [(state, values[0] if values else state.opaque(name, tensor=True, origin="its declaration", under=None))]
+    if last in TENSORS:
+        return [(state, values[0] if values else state.opaque(name, tensor=True, origin=DECLARED, under=None))]
     if last in _SEQUENCES:
-        if not values or isinstance(state.thing(values[0]), Items):
+        if (not values and last != "array") or (values and isinstance(state.thing(values[0]), Items)):
             return [(state, values[0] if values else state.add(Items("[]", ())))]
         numbers = not any(isinstance(value, Ref) for value in values)
-        rest = value_of_type(machine, written, name, state, place)
-        return [(state, rest if numbers else state.add(Items("[]", values)))]
+        inner = classes.type_path((path.template_arguments or (None,))[0])
+        of_tensors = inner is not None and inner.name in TENSORS
+        sized = state.opaque(name, tensor=True, origin=DECLARED, under=None) if of_tensors else state.opaque(name)
+        return [(state, state.add(Items("[]", (), sized) if numbers else Items("[]", values)))]
     if last in _MAPS:
-        return [(state, state.add(Table((), None)))]
+        return [(state, state.add(Table((), None, True)))]
     if last in _POINTERS:
         return [(state, values[0] if values else NONE)]
     if last in _NUMBERS:
@@ -181,6 +192,9 @@ def made_of_type(
         return [(state, values[0] if values else state.opaque(name))]
     if values and cpp_threads.declares_thread(path, place):
         return cpp_threads.start_thread(machine, values, state, place, f"std::{last}" if last in THREADS else last)
+    if "nn" in path.path[:-1] and last == "Sequential":
+        children = {str(index): value for index, value in enumerate(values) if value != NONE}
+        return [(state, state.add(Instance("sequential", last, None, children)))]
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
         if values == (NONE,):
             return [(state, layer_calls.unknown_parameters(layer_calls.made_layer(last, (), state, place), state))]
@@ -222,11 +236,10 @@ def construct_cpp(
                     for after, given in machine.each(items, one, inside)
                     for pair in given_type(machine, member.annotation, tuple(given), after, place, member.name, ref)
                 ]
-            elif member.annotation is not None and _is_guard(member.annotation, place):
+            elif member.annotation is not None and _begins(member.annotation, place):
                 pairs = given_type(machine, member.annotation, (), one, place, member.name, ref)
             else:
-                continue_with = one
-                going.append(continue_with)
+                going.append(one)
                 continue
             for after, value in pairs:
                 current = after.thing(ref)
@@ -272,6 +285,13 @@ def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, stat
 def _is_guard(written: Expression | None, place: Place) -> bool:
     path = classes.type_path(written)
     return path is not None and _guard_named(path, place) is not None
+
+
+def _begins(written: Expression, place: Place) -> bool:
+    """Whether a member is something before a constructor gives it a value: a guard acts, a container is empty."""
+    path = classes.type_path(written)
+    marked = bool(getattr(written, "marks", ""))
+    return _is_guard(written, place) or (path is not None and not marked and path.name in _SEQUENCES | _MAPS)
 
 
 def _guard_named(path: NamePath, place: Place) -> tuple[str, Effect] | None:
@@ -350,7 +370,7 @@ def declare(machine: Interpreter, statement: Assign, state: State, place: Place)
         ]
     else:
         results = machine.evaluate(value, state, place)
-        if path.name in _TENSORS:
+        if path.name in TENSORS:
             for after, given in results:
                 thing = after.thing(given)
                 if isinstance(thing, Opaque) and isinstance(given, Ref):
@@ -376,6 +396,12 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
         was_tensor = isinstance(held, Tensor) or (isinstance(held, Opaque) and held.tensor is True)
         if was_tensor and isinstance(value, Ref) and isinstance(given, Opaque) and given.tensor is None:
             state.change(value, tensor=True)  # as it was declared
+        holder = found[1]
+        if isinstance(held, Instance) and held.cls is not None and isinstance(given, Items) and given.kind == "{}":
+            assert isinstance(holder, Ref)
+            members = (member.name for member in held.cls.body.members)
+            state.change(holder, attributes={**held.attributes, **dict(zip(members, given.values, strict=False))})
+            return
         state.names(found[0])[name] = value
         return
     self_ = state.find("<self>", place.frame)

@@ -19,7 +19,7 @@ from .values import (
 def differentiate(machine: Interpreter, value: Value, state: State, place: Place, name: str) -> bool:
     """`backward()` and `autograd.grad` of a value; False where that surely raises."""
     found = True
-    model_training.note_training(state, place, name)
+    model_training.note_training(state, place, name, value)
     for ref in tensors_in(value, state):
         tensor = state.tensor(ref)
         shown = called(ref, state)

@@ -6,10 +6,13 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 
 from ..facts.expressions import (
     Comprehension,
+    Operation,
     Subscript,
 )
 from . import (
     classes,
+    container_methods,
+    layer_calls,
     making,
     model_names,
     objects,
@@ -20,6 +23,7 @@ from . import (
 from .paths import Interpreter, Place, Results
 from .state import State
 from .values import (
+    DECLARED,
     NONE,
     ClassValue,
     Const,
@@ -35,6 +39,9 @@ from .values import (
     Truth,
     Value,
 )
+
+_PARTS = ("first", "second", "values", "indices")
+"""Attributes of C++'s pairs, and of what `topk` and `max` give."""
 
 
 def attribute(machine: Interpreter, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:
@@ -55,8 +62,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
         return [(state, state.opaque(name))]
     if isinstance(thing, Instance):
         return objects.instance_attribute(machine, holder, thing, name, state, place, shown)
-    if isinstance(thing, Items) and name in ("first", "second") and place.file.language != "python":
-        return [(state, element_of(machine, holder, state, int(name == "second"), shown))]
+    if isinstance(thing, Items) and name in _PARTS:
+        return [(state, element_of(machine, holder, state, _PARTS.index(name) % 2, shown))]
     if isinstance(thing, Tensor):
         assert isinstance(holder, Ref)
         return [(state, tensors.tensor_attribute(holder, thing, name, state, place))]
@@ -115,9 +122,14 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
             return holder
         return making.alias(state, holder, view=True)
     if isinstance(thing, Table):
-        return thing.pairs[0][0] if thing.pairs else state.opaque(name)
-    if isinstance(thing, Instance) and thing.kind == "sequential" and thing.attributes:
-        children = [*thing.attributes.values()]
+        if thing.gives_pairs:
+            key, value = thing.pairs[0] if thing.pairs else (state.plain(), thing.rest or state.opaque(name))
+            return state.add(Items("()", (key, value)))
+        return thing.pairs[0][0] if thing.pairs else state.plain()
+    if isinstance(thing, Instance) and thing.kind == "record" and index is not None and index < len(thing.attributes):
+        return [*thing.attributes.values()][index]
+    children = layer_calls.children_of(thing) if isinstance(thing, Instance) and thing.kind == "sequential" else None
+    if children:
         return children[min(index or 0, len(children) - 1)]
     if isinstance(thing, Opaque):
         return state.opaque(name, tensor=True if thing.tensor else None, origin=thing.origin, under=thing.under)
@@ -150,7 +162,7 @@ def set_element(
             values = (*thing.values[:position], value, *thing.values[position + 1 :])
             state.heap[holder.number] = Items(thing.kind, values, thing.rest)
         else:
-            state.heap[holder.number] = Items(thing.kind, thing.values, state.opaque())
+            state.heap[holder.number] = Items(thing.kind, thing.values, _filled(thing.rest, value, state))
         return [state]
     if isinstance(thing, Table) and isinstance(holder, Ref):
         key = indices[0] if indices else NONE
@@ -163,6 +175,13 @@ def set_element(
         assert isinstance(key, Const)
         state.change(holder, attributes={**thing.attributes, f"[{key.value}]": value})
     return [state]
+
+
+def _filled(rest: Value | None, value: Value, state: State) -> Value:
+    """What stands for a list's elements once one of them is set: a list of nothing is there to be filled."""
+    thing = state.thing(rest)
+    empty = rest == NONE or (isinstance(thing, Opaque) and thing.origin == DECLARED)
+    return value if empty or (rest is not None and state.are_alike((rest, value))) else state.opaque()
 
 
 def subscript(
@@ -183,13 +202,14 @@ def subscript(
             return [(state, holder)]  # a slice
         if thing.rest is not None:
             return [(state, thing.rest)]
-        return [(state, thing.values[0] if len(set(thing.values)) == 1 else state.opaque())]
+        return [(state, thing.values[0] if thing.values and state.are_alike(thing.values) else state.opaque())]
     if isinstance(thing, Table):
         key = indices[0] if indices else NONE
-        for known, value in thing.pairs:
-            if known == key:
-                return [(state, value)]
-        return [(state, thing.rest if thing.rest is not None else state.opaque())]
+        known_ = container_methods.looked_up(thing, key, state)
+        if known_ is None and thing.default and isinstance(key, Const):
+            known_ = state.add(Items("[]", ()) if thing.default == "list" else Table(()))
+            state.heap[holder.number] = thing._replace(pairs=(*thing.pairs, (key, known_)))  # type: ignore[union-attr]
+        return [(state, known_ if known_ is not None else state.opaque())]
     if isinstance(thing, Opaque):
         assert isinstance(holder, Ref)
         key = indices[0] if len(indices) == 1 else NONE
@@ -226,35 +246,35 @@ def comprehension(machine: Interpreter, expression: Comprehension, state: State,
     frame = state.enter_frame(parent=place.frame)
     inner = Place(place.file, place.body, frame, place.span, place.calls, place.resumed)
     going = [state]
-    exact: list[Value] | None = None
+    element = expression.element
+    parts = element.operands if expression.kind == "{:}" and isinstance(element, Operation) else (element,)
     if len(expression.clauses) == 1 and not expression.clauses[0].conditions:
         found: Results = []
         clause = expression.clauses[0]
         for after, iterable in machine.evaluate(clause.iterable, state, inner):
             thing = after.thing(iterable)
             if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= 4:
-                states: list[tuple[State, list[Value]]] = [(after, [])]
+                states: list[tuple[State, list[list[Value]]]] = [(after, [])]
                 for item in thing.values:
                     states = [
-                        (last, [*values, value])
-                        for one, values in states
+                        (last, [*made, values])
+                        for one, made in states
                         for bound in machine.bind(clause.target, item, one, inner)
-                        for last, value in machine.evaluate(expression.element, bound, inner)
+                        for last, values in machine.each(parts, bound, inner)
                     ]
-                found += [(last, last.add(Items("[]", tuple(values)))) for last, values in states]
+                found += [(last, last.add(_collected(expression, made, None))) for last, made in states]
             else:
-                element = element_of(machine, iterable, after, None, str(clause.target))
-                for bound in machine.bind(clause.target, element, after, inner):
-                    for last, value in machine.evaluate(expression.element, bound, inner):
-                        found.append((last, last.add(_collected(expression, value, last))))
+                item = element_of(machine, iterable, after, None, str(clause.target))
+                for bound in machine.bind(clause.target, item, after, inner):
+                    for last, values in machine.each(parts, bound, inner):
+                        found.append((last, last.add(_collected(expression, [], values[-1]))))
         return found
-    del exact
     for clause in expression.clauses:
         asked, going = going, []
         for one in asked:
             for after, iterable in machine.evaluate(clause.iterable, one, inner):
-                element = element_of(machine, iterable, after, None, str(clause.target))
-                going += machine.bind(clause.target, element, after, inner)
+                item = element_of(machine, iterable, after, None, str(clause.target))
+                going += machine.bind(clause.target, item, after, inner)
         for condition in clause.conditions:
             asked, going = going, []
             for one in asked:
@@ -264,15 +284,14 @@ def comprehension(machine: Interpreter, expression: Comprehension, state: State,
                     kept.choices = before
                 going += then
     return [
-        (last, last.add(_collected(expression, value, last)))
+        (last, last.add(_collected(expression, [], values[-1])))
         for one in going
-        for last, value in machine.evaluate(expression.element, one, inner)
+        for last, values in machine.each(parts, one, inner)
     ]
 
 
-def _collected(expression: Comprehension, value: Value, state: State) -> Items | Table:
+def _collected(expression: Comprehension, made: list[list[Value]], rest: Value | None) -> Items | Table:
+    """Of a dict, what is made are its keys and values."""
     if expression.kind == "{:}":
-        thing = state.thing(value)
-        inner = thing.values[-1] if isinstance(thing, Items) and thing.values else state.opaque()
-        return Table((), inner)
-    return Items("[]", (), value)
+        return Table(tuple((key, value) for key, value in made), rest)
+    return Items("[]", tuple(value for (value,) in made), rest)

@@ -15,10 +15,12 @@ from .values import (
     Const,
     Grad,
     Instance,
+    Items,
     Opaque,
     Ref,
     SavingHazard,
     Step,
+    Table,
     Tensor,
     Value,
 )
@@ -36,7 +38,31 @@ def made_layer(name: str, keywords: Keywords, state: State, place: Place) -> Ref
             attributes[parameter] = made
         if dict(keywords).get("bias") == Const(False):
             attributes["bias"] = NONE
+    if dict(keywords).get("inplace") == Const(True):
+        attributes[_IN_PLACE] = Const(True)
+    if "BatchNorm" in name and dict(keywords).get("track_running_stats") != Const(False):
+        statistics = attributes[_STATISTICS] = making.new_tensor(state, place, f"`{name}`")
+        state.change(statistics, name=_STATISTICS)
     return state.add(Instance("layer", name, None, attributes))
+
+
+_IN_PLACE = "inplace"
+_STATISTICS = "running_mean"
+"""The buffer that stands for those which a layer writes each time that it is run in training mode."""
+
+
+_LOSSES = {
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CrossEntropyLoss": "cross_entropy",
+    "HuberLoss": "huber_loss",
+    "KLDivLoss": "kl_div",
+    "L1Loss": "l1_loss",
+    "MSELoss": "mse_loss",
+    "NLLLoss": "nll_loss",
+    "SmoothL1Loss": "smooth_l1_loss",
+}
+"""Layers that compare what they are given as a function does."""
 
 
 def call_layer(
@@ -47,13 +73,27 @@ def call_layer(
     if not arguments or row is None:
         return [(state, state.opaque())]
     value = arguments[0]
-    parameters = [p for p in thing.attributes.values() if isinstance(p, Ref) and state.tensor(p) is not None]
+    parameters = [
+        given
+        for name, given in thing.attributes.items()
+        if isinstance(given, Ref) and state.tensor(given) is not None and name != _STATISTICS
+    ]
+    if len(arguments) > 1 and thing.name in _LOSSES:
+        rows = torch_ops.function(f"nn.functional.{_LOSSES[thing.name]}")
+        return torch_calls.apply(machine, rows, arguments, (), state, place, thing.name)
     spelled = {"Linear": "nn.functional.linear"}.get(thing.name, "")
     if spelled and parameters:
         given = (value, thing.attributes["weight"], thing.attributes.get("bias", NONE))
         return torch_calls.apply(machine, torch_ops.function(spelled), given, (), state, place, thing.name)
     if not isinstance(value, Ref) or not making.may_be_tensor(value, state):
         return [(state, state.opaque())]
+    statistics = thing.attributes.get(_STATISTICS)
+    trains = machine.truth(state, thing.attributes.get("training", Const(True)))
+    if trains and isinstance(statistics, Ref):
+        tensor_writes.write_tensor(machine, statistics, state, place, thing.name, recorded=False)
+    if _IN_PLACE in thing.attributes:
+        done = tensor_writes.write_tensor(machine, value, state, place, thing.name)
+        return [(state, value)] if done else []
     own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
     alone = all(making.is_inference(parameter, state) for parameter in parameters)
     if own and alone:
@@ -93,6 +133,35 @@ def call_layer(
         unrecorded=lost,
     )
     return [(state, made)]
+
+
+def children_of(sequential: Instance) -> list[Value]:
+    """What a sequential module runs, in its order; its own `training` and hooks are none."""
+    return [child for name, child in sequential.attributes.items() if name != "training" and not name.startswith("<")]
+
+
+def set_training(ref: Value, mode: Value, state: State) -> None:
+    """What `train` and `eval` do to a module and all that it holds."""
+    thing = state.thing(ref)
+    is_module = isinstance(thing, Instance) and thing.kind in ("layer", "sequential", "module")
+    if isinstance(ref, Ref) and isinstance(thing, Instance) and is_module and thing.attributes.get("training") != mode:
+        state.change(ref, attributes={**thing.attributes, "training": mode})
+        for value in thing.attributes.values():
+            set_training(value, mode, state)
+
+
+def listed_tensors(ref: Ref, name: str, state: State) -> Value | None:
+    """What a module's method of this name lists: its parameters and buffers; None where it lists others."""
+    if name not in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
+        return None
+    known = parameters_of(ref, state) if name in ("parameters", "named_parameters") else None
+    unknown = state.opaque(tensor=True) if known is None else None
+    if name == "state_dict":
+        return state.add(Table((), unknown))
+    if name.startswith("named_"):
+        pairs = tuple(state.add(Items("()", (state.plain(), one))) for one in known or ())
+        return state.add(Items("[]", pairs, state.add(Items("()", (state.plain(), unknown))) if unknown else None))
+    return state.add(Items("[]", tuple(known or ()), unknown))
 
 
 def parameters_of(ref: Value, state: State, seen: frozenset[int] = frozenset()) -> list[Ref] | None:

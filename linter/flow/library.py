@@ -26,6 +26,7 @@ from .values import (
     REQUIRED,
     Closure,
     Const,
+    Generator,
     Instance,
     Items,
     Name,
@@ -51,6 +52,8 @@ TRANSPARENT_DECORATORS = frozenset(
 )
 """What they give does what the function does."""
 HARMLESS_DECORATORS = frozenset("ignore unused export lru_cache cache fixture parametrize skip skipif slow".split())
+_NO_TENSORS = frozenset("math os sys time json random re logging warnings numpy np pathlib".split())
+"""Modules whose functions give no tensors."""
 LOSS_METHODS = frozenset(("training_step", "compute_loss", "_compute_loss"))
 """Methods whose result Lightning's and Hugging Face's trainers differentiate."""
 
@@ -83,33 +86,54 @@ def call_name(
         return [(state, NullContext(arguments[0] if arguments and last == "nullcontext" else None))]
     if last in ("ExitStack", "AsyncExitStack"):
         return [(state, state.add(Instance("stack", last)))]
+    if path[0] in ("collections", "types", "dataclasses", "argparse", _RECORD):
+        known = _container(last, arguments, keywords, state)
+        if known is not None:
+            return [(state, known)]
+    if last in ("tqdm", "track") and arguments:
+        return [(state, arguments[0])]
     if last == "partial" and arguments:
         return [(state, Partial(arguments[0], arguments[1:], keywords))]
     if last in ("deepcopy", "copy") and path[0] == "copy" and arguments:
-        thing = state.thing(arguments[0])
-        if isinstance(thing, Tensor) and last == "deepcopy":
-            made = making.new_tensor(state, place, "`deepcopy`", grad=thing.grad, leaf=True)
-            return [(state, made)]
-        if isinstance(thing, Tensor):
+        if last == "deepcopy":
+            return [(state, making.deep_copy(arguments[0], state, place, {}))]
+        if making.is_tensor(arguments[0], state):
             return [(state, arguments[0])]
         return [(state, state.opaque(making.called(arguments[0], state)))]
-    if path[0] in (
-        "math",
-        "os",
-        "sys",
-        "time",
-        "json",
-        "random",
-        "re",
-        "logging",
-        "warnings",
-        "numpy",
-        "np",
-        "pathlib",
-    ):
+    if path[0] in _NO_TENSORS:
         return [(state, state.opaque(last, tensor=False))]
     values = (*arguments, *(value for _, value in keywords))
     return [(reach.unknown_call(state, values), state.opaque(origin=name.dotted))]
+
+
+_RECORD = "<record>"
+
+
+def _container(name: str, arguments: tuple[Value, ...], keywords: Keywords, state: State) -> Value | None:
+    """What the standard library's types of containers and records make; None for others."""
+    first = arguments[0] if arguments else None
+    thing = state.thing(first)
+    if name == "namedtuple" and len(arguments) == 2:
+        listed = state.thing(arguments[1])
+        given = listed.values if isinstance(listed, Items) else (arguments[1],)
+        fields = " ".join(str(one.value) for one in given if isinstance(one, Const))
+        return Partial(Name((_RECORD, _RECORD)), (Const(fields),), ())
+    if name == _RECORD and isinstance(first, Const):
+        values = dict(zip(str(first.value).replace(",", " ").split(), arguments[1:], strict=False))
+        return state.add(Instance("record", "", None, {**values, **dict(keywords)}))
+    if name in ("SimpleNamespace", "Namespace") and not arguments:
+        return state.add(Instance("record", "", None, dict(keywords)))
+    if name == "replace" and isinstance(thing, Instance):
+        return state.add(thing._replace(attributes={**thing.attributes, **dict(keywords)}))
+    if name == "deque":
+        empty = Items("[]", (), None if first is None else state.opaque())
+        return state.add(thing if isinstance(thing, Items) else empty)
+    if name == "OrderedDict" and not arguments:
+        return state.add(Table(tuple((Const(key), value) for key, value in keywords)))
+    if name == "defaultdict" and isinstance(first, Name) and len(arguments) == 1:
+        made = first.path[-1]
+        return state.add(Table((), default=made) if made in ("list", "dict") else Table((), state.opaque()))
+    return None
 
 
 def _call_cpp_name(
@@ -125,6 +149,8 @@ def _call_cpp_name(
         path, arguments = tuple(part for part in path if part != "redispatch"), arguments[1:]
     if path[-1].endswith("_outf"):
         path, arguments = (*path[:-1], path[-1][:-1]), (*arguments[-1:], *arguments[:-1])
+    if path[0] == "F" and len(path) == 2:  # `namespace F = torch::nn::functional;`
+        path = ("torch", "nn", "functional", path[1])
     rows = torch_ops.cpp("::".join(path)) or (torch_ops.method(path[-1]) if path[:-1] == ("at",) else ())
     if rows:
         return torch_calls.apply(machine, rows, arguments, (), state, place, path[-1])
@@ -158,12 +184,26 @@ def call_guard(
     return found
 
 
+_PLAIN = frozenset("print type callable format any all input open ord chr issubclass object".split())
+"""Functions whose results hold no tensor."""
+
+
 def _builtin(
     machine: Interpreter, name: str, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
 ) -> Results:
     first = arguments[0] if arguments else NONE
     thing = state.thing(first)
+    if isinstance(thing, Generator) and name in ("list", "tuple", "enumerate", "zip", "next", "sum", "set", "sorted"):
+        return [
+            pair
+            for after, yielded in machine.run_generator(thing, state, place)
+            for pair in _builtin(machine, name, (yielded, *arguments[1:]), keywords, after, place)
+        ]
     if name in ("list", "tuple", "sorted", "reversed", "set", "iter", "dict"):
+        if name == "dict" and isinstance(thing, Items):
+            pair = state.thing(machine.element_of(first, state, None, ""))
+            value = pair.values[1] if isinstance(pair, Items) and len(pair.values) == 2 else state.opaque()
+            return [(state, state.add(Table((), value)))]
         if isinstance(thing, (Items, Table)):
             return [(state, state.add(thing._replace(kind="[]") if isinstance(thing, Items) else thing))]
         if not arguments:
@@ -180,6 +220,13 @@ def _builtin(
         element = machine.element_of(first, state, None, "")
         return [(state, state.add(Items("[]", (), state.add(Items("()", (state.plain(), element))))))]
     if name == "zip":
+        held = [state.thing(value) for value in arguments]
+        known = [len(one.values) for one in held if isinstance(one, Items) and one.rest is None]
+        if known:
+            together = [
+                tuple(machine.element_of(value, state, index, "") for value in arguments) for index in range(min(known))
+            ]
+            return [(state, state.add(Items("[]", tuple(state.add(Items("()", row)) for row in together))))]
         elements = tuple(machine.element_of(value, state, None, "") for value in arguments)
         return [(state, state.add(Items("[]", (), state.add(Items("()", elements)))))]
     if name == "range":
@@ -202,7 +249,8 @@ def _builtin(
                 return [(state, Const(False))]
         return [(state, Truth(("hasattr", first, attribute)))]
     if name == "isinstance":
-        return [(state, Truth(("isinstance", *arguments)))]
+        is_one = classes.is_instance(machine, thing, arguments[1], state) if len(arguments) == 2 else None
+        return [(state, Const(is_one) if is_one is not None else Truth(("isinstance", *arguments)))]
     if name in ("len", "int", "float", "str", "bool", "id", "hash", "repr", "round"):
         if isinstance(thing, Items) and thing.rest is None and name == "len":
             return [(state, Const(float(len(thing.values))))]
@@ -219,20 +267,7 @@ def _builtin(
     if name in ("abs", "min", "max", "pow") and making.is_tensor(first, state):
         rows = torch_ops.method(name)
         return torch_calls.apply(machine, rows, arguments, keywords, state, place, name)
-    if name in (
-        "print",
-        "type",
-        "callable",
-        "format",
-        "any",
-        "all",
-        "input",
-        "open",
-        "ord",
-        "chr",
-        "issubclass",
-        "object",
-    ):
+    if name in _PLAIN:
         return [(state, state.plain())]
     if name == "map" and len(arguments) == 2:
         element = machine.element_of(arguments[1], state, None, "")
@@ -252,6 +287,7 @@ def _counted(arguments: tuple[Value, ...], state: State) -> tuple[tuple[Value, .
     return tuple(Const(float(number)) for number in numbers[:4]), state.plain() if len(numbers) > 4 else None
 
 
+_ENTERED = frozenset({"autocast", "record_function", "profile"})
 _NO_EFFECT = frozenset(
     "torch.manual_seed torch.cuda.synchronize torch.cuda.empty_cache torch.set_num_threads torch.cuda.manual_seed_all "
     "torch.cuda.is_available torch.backends.cudnn torch.set_default_dtype torch.device torch.Size "
@@ -269,6 +305,8 @@ def _torch(
     dotted, path = name.dotted, name.path
     if dotted in _NO_EFFECT:
         return [(state, state.plain())]
+    if dotted == "torch.from_blob":
+        return [(state, making.new_tensor(state, place, "`from_blob`"))]
     if dotted == "torch.is_grad_enabled":
         grad = state.modes.grad
         return [(state, Const(grad) if grad is not None else Truth(("grad mode",)))]
@@ -277,10 +315,12 @@ def _torch(
         return [(state, Const(inference) if inference is not None else Truth(("inference mode",)))]
     if dotted in ("torch.is_inference",) and arguments:
         return [(state, tensors.inference_truth(arguments[0], state))]
-    if dotted in ("torch.autograd.grad", "torch.autograd.backward") and arguments:
-        if isinstance(arguments[0], Ref) and state.tensor(arguments[0]) is not None:
-            state.change(arguments[0], shown=True)
-        done = differentiation.differentiate(machine, arguments[0], state, place, path[-1])
+    if dotted in ("torch.autograd.grad", "torch.autograd.backward") and (arguments or keywords):
+        named = (value for key, value in keywords if key in ("outputs", "tensors"))
+        asked = arguments[0] if arguments else next(named, NONE)
+        if isinstance(asked, Ref) and state.tensor(asked) is not None:
+            state.change(asked, shown=True)
+        done = differentiation.differentiate(machine, asked, state, place, path[-1])
         return [(state, state.add(Items("()", (), state.opaque(tensor=True))))] if done else []
     if dotted in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
         return _parameter(machine, arguments, keywords, state, place)
@@ -305,17 +345,22 @@ def _torch(
             )
         children = {str(index): value for index, value in enumerate(items)}
         return [(state, state.add(Instance("sequential", path[-1], None, children)))]
+    if dotted == "torch.nn.Module" and not arguments:
+        return [(state, state.add(Instance("module", "Module")))]
+    if dotted == "torch.nn.ParameterList" and arguments:
+        going: Results = [(state, NONE)]
+        for value in making.tensors_in(arguments[0], state):
+            going = [pair for one, _ in going for pair in _parameter(machine, (value,), (), one, place)]
+        return [(one, one.opaque("ParameterList", module=True)) for one, _ in going]
+    if dotted == "torch.utils.checkpoint.checkpoint" and dict(keywords).get("use_reentrant") == Const(False):
+        return machine.call_value(arguments[0] if arguments else NONE, arguments[1:], (), state, place, "checkpoint")
     if path[:2] == ("torch", "nn") and len(path) == 3 and path[2][:1].isupper():
         return [(state, layer_calls.made_layer(path[2], keywords, state, place))]
     if dotted in ("torch.load", "torch.jit.load", "torch.hub.load"):
         if dotted == "torch.load":
             return [(state, state.opaque(origin=dotted))]
         return [(state, state.opaque("the loaded model", module=True))]
-    if path[:2] in (("torch", "autocast"), ("torch", "profiler")) or path[-1] in (
-        "autocast",
-        "record_function",
-        "profile",
-    ):
+    if path[:2] in (("torch", "autocast"), ("torch", "profiler")) or path[-1] in _ENTERED:
         return [(state, NullContext())]
     if dotted in ("torch.compile", "torch.jit.script", "torch.nn.DataParallel") and arguments:
         return [(state, arguments[0])]
@@ -327,6 +372,9 @@ def _torch(
         return [(state, state.opaque(origin=dotted))]
     spelled = ".".join(path[1:])
     rows = torch_ops.function(spelled)
+    if rows and arguments and dict(keywords).get("inplace") == Const(True) and isinstance(arguments[0], Ref):
+        done = tensor_writes.write_tensor(machine, arguments[0], state, place, path[-1])
+        return [(state, arguments[0])] if done else []
     if rows:
         return torch_calls.apply(machine, rows, arguments, keywords, state, place, path[-1])
     values = (*arguments, *(value for _, value in keywords))

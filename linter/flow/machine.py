@@ -44,8 +44,10 @@ from . import (
     entered_blocks,
     evaluation,
     guards_entered,
+    making,
     model_training,
     operators,
+    tensor_writes,
     unnoticed,
 )
 from .defined_modules import DefinedModules
@@ -339,6 +341,7 @@ class Machine:
     parameter = cpp_values.parameter
     apply_decorator = calling.apply_decorator
     run_context = calling.run_context
+    run_generator = calling.run_generator
 
     # -- statements
 
@@ -459,6 +462,8 @@ class Machine:
             return calling.step_generator(self, statement, thing, state, place)
         exact = thing.values if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= EXACT else None
         going, left, ended = [state], [], []
+        many = thing.values if isinstance(thing, Items) and exact is None else ()
+        before = {ref: state.tensor(ref) for value in many for ref in making.tensors_in(value, state)}
         if exact is None and not (isinstance(thing, Items) and thing.values):
             left.append(state.fork())
         for index in range(2) if exact is None else range(len(exact)):
@@ -469,6 +474,8 @@ class Machine:
             ended += more
             if exact is None:
                 left += [one.fork() for one in going]
+        for one in left if many else ():
+            _do_to_all(many, before, one)
         return self._left([*going, *left] if exact is not None else left, ended, statement, place)
 
     def _once(
@@ -545,6 +552,8 @@ class Machine:
             target = statement.targets[0]
             found: list[PathOutcome] = []
             for after, (old, given) in self.each((target, statement.value), state, place):
+                if not tensor_writes.step_leaf(self, target, old, (statement.value,), after, place, statement.operator):
+                    continue
                 name = evaluation.variable_name(target)
                 for done, new in operators.augmented(self, statement.operator, old, given, after, place, name):
                     # `y[0] += 1` writes into `y` again.
@@ -599,6 +608,8 @@ class Machine:
                     )
                 ]
             return going
+        if isinstance(target, Operation) and target.operator == "*" and len(target.operands) == 1:
+            return self.bind(target.operands[0], value, state, place)  # what a pointer points to
         name = simple_name(target)
         if name:
             self.bind_name(name, value, state, place)
@@ -642,6 +653,23 @@ def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> No
 def _is_dull(state: State) -> bool:
     """Whether nothing that a rule would tell is on the way in a state."""
     return not state.telling and state.modes == Modes()
+
+
+def _do_to_all(values: tuple[Value, ...], before: dict[Ref, Tensor | None], state: State) -> None:
+    """What two rounds of a loop have done to tensors, the others would have done to those like them."""
+    done = [
+        (old, new)
+        for value in values[:2]
+        for ref in making.tensors_in(value, state)
+        if (old := before.get(ref)) is not None and (new := state.tensor(ref)) is not None and new != old
+    ]
+    for value in values[2:]:
+        for ref in making.tensors_in(value, state):
+            mine = state.tensor(ref)
+            for old, new in done:
+                if mine is not None and (mine.inference, mine.grad, mine.leaf) == (old.inference, old.grad, old.leaf):
+                    state.change(ref, inference=new.inference, grad=new.grad, leaf=new.leaf, hazards=new.hazards)
+                    break
 
 
 _ANY_ERROR = frozenset(

@@ -12,11 +12,13 @@ from .values import (
     NOT_REQUIRED,
     Grad,
     GuardValue,
+    Instance,
     Items,
     Opaque,
     Ref,
     SavingHazard,
     Step,
+    Table,
     Tensor,
     Value,
 )
@@ -92,6 +94,39 @@ def new_tensor(
             off,
         )
     )
+
+
+def deep_copy(value: Value, state: State, place: Place, copied: dict[int, Value]) -> Value:
+    """What `copy.deepcopy` gives: new tensors, in objects and containers like those that it is given."""
+    thing = state.thing(value)
+    if not isinstance(value, Ref) or thing is None:
+        return value
+    if value.number in copied:
+        return copied[value.number]
+    if isinstance(thing, Tensor):
+        made = new_tensor(state, place, "`deepcopy`", grad=thing.grad, leaf=True)
+        copied[value.number] = made
+        return made
+    if isinstance(thing, Opaque):
+        made = state.opaque(thing.name, tensor=thing.tensor, module=thing.module)
+    elif isinstance(thing, (Instance, Items, Table)):
+        made = state.add(thing)
+    else:
+        return state.opaque()
+    copied[value.number] = made
+
+    def inner(one: Value) -> Value:
+        return deep_copy(one, state, place, copied)
+
+    if isinstance(thing, Instance):
+        state.change(made, attributes={name: inner(held) for name, held in thing.attributes.items()})
+    elif isinstance(thing, (Items, Table)):
+        rest = inner(thing.rest) if thing.rest is not None else None
+        if isinstance(thing, Items):
+            state.change(made, values=tuple(map(inner, thing.values)), rest=rest)
+        else:
+            state.change(made, pairs=tuple((key, inner(held)) for key, held in thing.pairs), rest=rest)
+    return made
 
 
 def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = False) -> Ref:

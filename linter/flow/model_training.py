@@ -10,7 +10,7 @@ from .events import EventKind
 from .guards_entered import opened_by
 from .paths import Interpreter, Place
 from .state import State
-from .values import ModelRun, Ref, Value
+from .values import NONE, ModelRun, Opaque, Ref, Tensor, Value
 
 TRAINING_WORDS = "train|training|loss|step|fit|backward|learn|update"
 """In names of functions that train, also where something out of sight computes the gradients."""
@@ -33,8 +33,12 @@ def note_run(model: Value, shown: str, state: State, place: Place) -> None:
         state.runs |= {ModelRun(model.number, guard, (*place.story, place.step(how)))}
 
 
-def note_training(state: State, place: Place, name: str) -> None:
-    """Something is differentiated."""
+def note_training(state: State, place: Place, name: str, value: Value = NONE) -> None:
+    """Something is differentiated; what the function has computed itself shows that autograd was on."""
+    thing = state.thing(value)
+    is_on = state.modes.records and not state.opened  # what switches it on itself may be called where it is off
+    if is_on and (isinstance(thing, Tensor) or (isinstance(thing, Opaque) and thing.origin)):
+        state.trains_in = place.body
     if not state.trained and not state.modes.inference:
         state.trained = (*place.story, place.step(f"`{name}` trains"))
 

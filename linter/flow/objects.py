@@ -94,7 +94,7 @@ def _run_instance(
         return layer_calls.call_layer(machine, thing, arguments, state, place)
     if thing.kind == "sequential":
         results: Results = [(state, arguments[0] if arguments else NONE)]
-        for child in (child for name, child in thing.attributes.items() if not name.startswith("<")):
+        for child in layer_calls.children_of(thing):
             results = [
                 pair for one, value in results for pair in machine.call_value(child, (value,), (), one, place, shown)
             ]
@@ -160,6 +160,8 @@ def call_instance_method(
     if thing.kind in _MODULES:
         if name == "register_forward_hook" and arguments:
             return [(state, forward_hooks.register_hook(ref, arguments[0], state))]
+        if name == "apply" and arguments:
+            return _apply_to_all(machine, ref, arguments[0], state, place)
         if name in MODULES_GIVE_THEMSELVES:
             if name == "requires_grad_":
                 flag = arguments[0] if arguments else Const(True)
@@ -167,12 +169,13 @@ def call_instance_method(
                     if not tensor_writes.require_grad(machine, parameter, flag, state, place, name):
                         return []
             if name in ("train", "eval"):
-                mode = Const(name == "train") if not arguments else arguments[0]
-                state.change(ref, attributes={**thing.attributes, "training": mode})
+                layer_calls.set_training(ref, arguments[0] if arguments else Const(name == "train"), state)
             return [(state, ref)]
-        if name in ("parameters", "buffers"):
-            known = layer_calls.parameters_of(ref, state)
-            return [(state, state.add(Items("[]", tuple(known))) if known is not None else state.opaque(name))]
+        if name == "is_training":
+            return instance_attribute(machine, ref, thing, "training", state, place, shown)
+        parts = layer_calls.listed_tensors(ref, name, state)
+        if parts is not None:
+            return [(state, parts)]
         if name == "register_module" and len(arguments) >= 2:
             return [(state, arguments[1])]
         if (
@@ -188,13 +191,13 @@ def call_instance_method(
             return [(one, given) for one in going]
         if name in (
             "zero_grad",
-            "named_parameters",
-            "state_dict",
             "modules",
             "children",
             "named_modules",
             "extra_repr",
         ):
+            if name != "zero_grad":  # what is found there may be given another mode
+                layer_calls.set_training(ref, state.plain(), state)
             return [(state, state.opaque(name, tensor=False))]
         if name == "load_state_dict":
             modes = state.modes
@@ -260,6 +263,22 @@ def call_instance_method(
         return [(state, state.opaque(origin=name))]
     reach.unknown_call(state, (ref, *values))
     return [(state, state.opaque(origin=name))]
+
+
+def _apply_to_all(machine: Interpreter, ref: Ref, function: Value, state: State, place: Place) -> Results:
+    """`module.apply(init)`: of all that the module holds, and of itself."""
+    thing = state.thing(ref)
+    assert isinstance(thing, Instance)
+    going = [state]
+    for child in (*thing.attributes.values(), ref):
+        held = state.thing(child)
+        if isinstance(held, Instance) and held.kind in _MODULES and isinstance(child, Ref):
+            if child == ref:
+                results = [pair for s in going for pair in machine.call_value(function, (ref,), (), s, place, "apply")]
+            else:
+                results = [pair for s in going for pair in _apply_to_all(machine, child, function, s, place)]
+            going = [after for after, _ in results]
+    return [(after, ref) for after in going]
 
 
 def call_class_method(
@@ -328,7 +347,7 @@ def instance_attribute(
             return [(state, found)]
         if place.file.language != "python":
             return [(state, cpp_values.member_of(machine, holder, thing, name, state, place))]
-    if thing.kind == "module" and name == "training":
+    if thing.kind in _MODULES and name == "training":
         value: Value = Truth(("training", holder))
     elif thing.kind == "context" and name in ("saved_tensors", "saved_variables"):
         value = state.add(Items("()", (), state.opaque(tensor=True)))
@@ -357,7 +376,10 @@ def _super_call(
                 return machine.call_closure(bound, arguments, (), state, place)
         if one is None:
             break
-        if isinstance(one, Name) and one.dotted in classes.MODULE_CLASSES | {"torch.nn.Module"}:
+        if isinstance(one, Name) and one.dotted in classes.MODULE_CLASSES:
+            if name in ("train", "eval"):
+                layer_calls.set_training(receiver, arguments[0] if arguments else Const(name == "train"), state)
+                return [(state, receiver)]
             return [(state, NONE)]
     if name in ("__init__", "__init_subclass__"):
         return [(state, NONE)]

@@ -43,6 +43,13 @@ def apply_operator(
         if any(value == NONE for value in values):
             return []  # None has no operators: the program doesn't come to this
         things = [state.thing(value) for value in values]
+        if symbol == "*" and isinstance(things[0], Items) and len(things[0].values) == 1:
+            return [(state, state.add(Items("[]", (), things[0].values[0])))]  # `[None] * n`
+        if symbol == "+" and len(things) == 2 and all(isinstance(thing, Items) for thing in things):
+            left, right = (thing for thing in things if isinstance(thing, Items))
+            return [
+                (state, state.add(left._replace(values=(*left.values, *right.values), rest=left.rest or right.rest)))
+            ]
         if any(isinstance(thing, Items) for thing in things):
             return [(state, state.add(Items("[]", (), state.opaque())))]
         return [(state, state.plain())]

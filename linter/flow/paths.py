@@ -175,3 +175,6 @@ class Interpreter(Protocol):
         self, thing: Generator, body: Callable[[State, Value], list[PathOutcome]], state: State, place: Place
     ) -> list[PathOutcome]:
         """A `with` block under a context manager of the program."""
+
+    def run_generator(self, thing: Generator, state: State, place: Place) -> Results:
+        """Run a generator to its end; what it has yielded, as a list."""

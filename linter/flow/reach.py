@@ -41,6 +41,8 @@ def unknown_call(state: State, values: tuple[Value, ...]) -> State:
             waiting += thing.attributes.values()
             if thing.kind in ("object", "module"):
                 state.change(value, attributes={}, complete=False)
+            elif "training" in thing.attributes:
+                state.change(value, attributes={**thing.attributes, "training": state.plain()})
         elif isinstance(thing, Opaque):
             waiting += thing.attributes.values()
             state.change(value, attributes={})
@@ -50,5 +52,5 @@ def unknown_call(state: State, values: tuple[Value, ...]) -> State:
                 state.heap[value.number] = Items(thing.kind, (), state.opaque())
         elif isinstance(thing, Table):
             waiting += [item for _, item in thing.pairs]
-            state.heap[value.number] = Table((), state.opaque())
+            state.heap[value.number] = thing._replace(pairs=(), rest=state.opaque())
     return state

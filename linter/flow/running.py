@@ -8,8 +8,18 @@ from types import MappingProxyType
 
 from ..analysis.thread_starters import may_start_threads
 from ..facts import Facts
-from ..facts.bodies import AnyStatement, Assign, Body, BodyKind
-from ..facts.expressions import KeywordArgument, MemberAccess, Subscript, is_this
+from ..facts.bodies import AnyStatement, Assign, Body, BodyKind, Evaluate, Loop
+from ..facts.expressions import (
+    CallExpression,
+    Expression,
+    KeywordArgument,
+    MemberAccess,
+    Operation,
+    Subscript,
+    is_this,
+    last_name,
+    words_of,
+)
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
@@ -102,35 +112,61 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
     if body is None:
         return False
     words = words_in(body)
+    if not _STEPS.isdisjoint(words) and any(map(_steps_leaf, all_statements(body.statements))):
+        return True
     if file.language != "python":
         makes_leaf = "requires_grad" in words or body.name in ("forward", "backward")
         return makes_leaf and not _DIFFERENTIATES.isdisjoint(words)
     # Of an autograd function PyTorch runs these without recording; a script may differentiate by itself.
     is_asked = body.kind is BodyKind.MODULE or body.name in ("forward", "backward")
-    if not _DIFFERENTIATES.isdisjoint(words) and (is_asked or _makes_leaf(body)):
+    if not _DIFFERENTIATES.isdisjoint(words) and (is_asked or _gives(body, "requires_grad")):
         return True
-    return not _PARAMETERS.isdisjoint(words) and any(map(_writes_parameter, all_statements(body.statements)))
+    is_leaf = not _PARAMETERS.isdisjoint(words) or _gives(body, "requires_grad")
+    return is_leaf and (_gives(body, "inplace") or any(map(_writes_leaf, all_statements(body.statements))))
 
 
 _DIFFERENTIATES = frozenset({"grad", "backward"})
-_PARAMETERS = frozenset({"weight", "bias"})
+_PARAMETERS = frozenset({"weight", "bias", "Parameter"})
+_STEPS = frozenset({"backward", "parameters", "named_parameters"})
 
 
-def _makes_leaf(body: Body) -> bool:
-    """Whether a function makes a tensor that requires grad: what it does with it can be followed."""
+def _gives(body: Body, keyword: str) -> bool:
+    """Whether a function gives something a keyword argument: `requires_grad=True` makes a leaf that can be followed."""
     return any(
-        isinstance(argument, KeywordArgument) and argument.name == "requires_grad"
+        isinstance(argument, KeywordArgument) and argument.name == keyword
         for call in called_in(body)
         for argument in call.arguments
     )
 
 
-def _writes_parameter(statement: AnyStatement) -> bool:
-    """`layer.weight[0] = …`: it raises where a guard is missing."""
-    return isinstance(statement, Assign) and any(
-        isinstance(target, Subscript) and isinstance(target.object, MemberAccess) and target.object.name in _PARAMETERS
-        for target in statement.targets
-    )
+def _steps_leaf(statement: AnyStatement) -> bool:
+    """`p -= lr * p.grad`, `p.add_(p.grad)`, or any change in place in a loop over a module's parameters."""
+    if isinstance(statement, Loop):
+        of_module = "parameters" in words_of(statement.iterable)
+        return of_module and any(_written_in_place(one) is not None for one in all_statements(statement.block))
+    return "grad" in words_of(_written_in_place(statement))
+
+
+def _written_in_place(statement: AnyStatement) -> Expression | None:
+    """What a statement writes something with in place: `x += 1`, `x.add_(1)`."""
+    if isinstance(statement, Assign):
+        return statement.value if statement.operator not in ("=", ":=") else None
+    value = statement.value if isinstance(statement, Evaluate) else None
+    if isinstance(value, Operation):  # as C++ has it
+        return value if value.operator in ("+=", "-=", "*=", "/=") else None
+    in_place = isinstance(value, CallExpression) and last_name(value.callee).endswith("_")
+    return value if in_place else None
+
+
+def _writes_leaf(statement: AnyStatement) -> bool:
+    """Whether something is written in place: `layer.weight[0] = …`, `w.fill_(0)`, `w += 1`; of data it may be."""
+    if isinstance(statement, Assign) and any(isinstance(target, Subscript) for target in statement.targets):
+        return True
+    written = _written_in_place(statement)
+    value = statement.value if isinstance(statement, Evaluate) else None
+    callee = value.callee if isinstance(value, CallExpression) else None
+    is_data = isinstance(callee, MemberAccess) and last_name(callee.object) == "data"
+    return written is not None and not is_data
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
@@ -266,8 +302,9 @@ def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor], doubt: str, stat
 
 def names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
     """By what others reach a function: its name, and that of the class that it makes or runs."""
-    called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()")
-    return (owner.name, body.name) if called and owner is not None else (body.name,)
+    class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
+    called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()", class_)
+    return (class_, class_.removesuffix("Impl"), body.name) if called and class_ else (body.name,)
 
 
 def receiver_of(machine: Machine, file: File, cls: ClassValue, state: State, body: Body) -> Ref:

@@ -7,6 +7,7 @@ from itertools import product
 
 from guardfix.torch_ops import Op
 
+from ..lazy_regex import lazy_regex
 from . import unnoticed
 from .events import EventKind
 from .making import called, is_inference, tensors_in
@@ -18,6 +19,7 @@ from .values import (
     CERTAIN,
     NONE,
     NOT_REQUIRED,
+    Const,
     Grad,
     Ref,
     SavingHazard,
@@ -107,13 +109,30 @@ def _saved(row: Op, bound: dict[str, Value], name: str) -> Iterator[tuple[str, s
     """What an op saves, because of what, and why that isn't certain."""
     given = next((option for option in row.options if option in bound), "")
     for saved, because in row.saves:
-        yield saved, because, f"`{given}` may decide what `{name}` saves" if given else ""
+        reason = f"`{given}` may decide what `{name}` saves" if given else ""
+        yield saved, because, f"`{name}` saves a mask of booleans as another one" if saved == "attn_mask" else reason
+    multiplies = row.name == "einsum" and _multiplies(bound.get("equation"))
     for saved, because in row.may_save:
-        yield saved, because, f"`{name}` saves it in some calls only"
+        yield saved, because, "" if multiplies else f"`{name}` saves it in some calls only"
     if not row.saves_known:
         tensors = [argument.name for argument in row.arguments if argument.kind in ("tensor", "tensors")]
         for saved, because in product(tensors, tensors):
             yield saved, because, f"what `{name}` saves isn't known"
+
+
+_PAIR = lazy_regex(r"\s*(\w)(\w?)\s*,\s*(\w)(\w?)\s*(?:->\s*(\w*)\s*)?")
+
+
+def _multiplies(equation: Value | None) -> bool:
+    """Whether `einsum` surely multiplies two operands as they are: neither is summed first, or laid out anew."""
+    found = _PAIR.fullmatch(str(equation.value)) if isinstance(equation, Const) else None
+    if found is None:
+        return False
+    left, right, out = {*found[1], *found[2]}, {*found[3], *found[4]}, found[5]
+    if len(left) < len(found[1] + found[2]) or len(right) < len(found[3] + found[4]):
+        return False
+    kept = left ^ right if out is None else {*out}
+    return left ^ right <= kept and len((left & right) - kept) <= 1
 
 
 _FOLDING = frozenset({"matmul", "linear", "inner", "tensordot"})

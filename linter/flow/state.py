@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from ..facts.bodies import Body
 from .values import (
     CERTAIN,
     Const,
@@ -76,6 +77,7 @@ class State:
         "shielded",
         "telling",
         "trained",
+        "trains_in",
     )
 
     def __init__(self) -> None:
@@ -103,6 +105,8 @@ class State:
         """What was called as models are."""
         self.trained: tuple[Step, ...] = ()
         """How something came to be differentiated."""
+        self.trains_in: Body | None = None
+        """The function in which something was differentiated that it had computed itself: there autograd is on."""
         self.given_back: tuple[tuple[int, Value], ...] = ()
         """What the last call has given the variables that it got by reference: (index of the argument, value)."""
         self.next = CERTAIN + 1
@@ -116,7 +120,7 @@ class State:
         other.receiver, other.receiver_class = self.receiver, self.receiver_class
         other.telling = self.telling
         other.given_back = self.given_back
-        other.runs, other.trained = self.runs, self.trained
+        other.runs, other.trained, other.trains_in = self.runs, self.trained, self.trains_in
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
         return other
 
@@ -216,6 +220,7 @@ class State:
         self.facts = {fact: value for fact, value in self.facts.items() if other.facts.get(fact) is value}
         self.runs |= other.runs
         self.trained = self.trained or other.trained
+        self.trains_in = self.trains_in if self.trains_in is other.trains_in else None
 
     def outline(self, *frames: int) -> tuple[object, ...]:
         """What tells this state from another where paths come together: what the names of these frames and the
@@ -228,6 +233,12 @@ class State:
                 if isinstance(thing, Instance) and thing.attributes:
                     told.append((number, *((name, self._brief(value)) for name, value in thing.attributes.items())))
         return tuple(told)
+
+    def are_alike(self, values: tuple[Value, ...]) -> bool:
+        """Whether nothing that a rule tells depends on which of these values it is."""
+        first = values[0]
+        is_tensor = isinstance(self.thing(first), Tensor)
+        return all(one == first or (is_tensor and self._brief(one) == self._brief(first)) for one in values[1:])
 
     def _brief(self, value: Value, depth: int = 2) -> object:
         if not isinstance(value, Ref):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..facts.expressions import Expression, MemberAccess, nodes_of
 from . import unnoticed
 from .events import EventKind
 from .making import called, few_hazards
@@ -11,6 +14,7 @@ from .values import (
     CERTAIN,
     NOT_REQUIRED,
     REQUIRED,
+    Opaque,
     Ref,
     Tensor,
     Value,
@@ -72,6 +76,36 @@ def write_tensor(
         tell_inference_written(machine, ref, tensor, state, place, name)
         return cured(ref, state)
     return True
+
+
+def step_leaf(
+    machine: Interpreter,
+    target: Expression,
+    value: Value,
+    given: Sequence[Expression],
+    state: State,
+    place: Place,
+    name: str,
+) -> bool:
+    """`p -= lr * p.grad` behind a `backward` that autograd was on for: what has a gradient is a leaf that requires one.
+
+    False where that raises; nothing is said where it isn't known who runs this, and under which mode.
+    """
+    thing = state.thing(value)
+    unknown = (isinstance(thing, Opaque) and thing.tensor is not False) or (
+        isinstance(thing, Tensor) and thing.inference is not True and thing.grad and CERTAIN not in thing.grad
+    )
+    if not unknown or not isinstance(value, Ref) or not state.modes.records or place.body is not state.trains_in:
+        return True
+    text = str(target)
+    if not any(
+        isinstance(node, MemberAccess) and node.name == "grad" and str(node.object) == text
+        for one in given
+        for node in nodes_of(one)
+    ):
+        return True
+    state.heap[value.number] = Tensor(False, REQUIRED, True, name=text)
+    return write_tensor(machine, value, state, place, name)
 
 
 def tell_inference_written(

@@ -8,6 +8,7 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 
 from . import (
     differentiation,
+    layer_calls,
     making,
     model_names,
     model_training,
@@ -52,7 +53,7 @@ def call_tensor_method(
     state: State,
     place: Place,
 ) -> Results:
-    if name in _UNWRAPS:
+    if name in _UNWRAPS or (name in ("value", "value_or") and place.file.language != "python"):
         state.change(ref, shown=True, open=False)
         return [(state, ref)]
     if name in _HOLDS_TENSORS and thing.open:
@@ -115,12 +116,13 @@ def call_opaque_method(
         return threaded
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
-        return [(state, ref if name in ("eval", "train") else state.opaque(name))]
+        parts = layer_calls.listed_tensors(ref, name, state)
+        return [(state, ref if name in ("eval", "train") else parts if parts is not None else state.opaque(name))]
     if name == "save_for_backward":
         given = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, given, state, place)
     if name in ("backward", "manual_backward"):
-        model_training.note_training(state, place, name)
+        model_training.note_training(state, place, name, ref)
     differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
     if thing.tensor is not True and state.tensor(differentiated) is not None:
         # `accelerator.backward(loss)`, `self.manual_backward(loss)`, `scaler.scale(loss)` …

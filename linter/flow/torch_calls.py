@@ -46,6 +46,9 @@ from .values import (
     Value,
 )
 
+_DATA = frozenset({"data", "obj", "ndarray", "buffer"})
+"""Arguments that are tensors or the data of new ones."""
+
 
 def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -> tuple[int, dict[str, Value]] | None:
     """The arguments of an overload by name, with how well they fit; None where they don't."""
@@ -75,7 +78,9 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     for argument, value in pairs:
         if argument.kind == "tensor":
             thing = state.thing(value)
-            if isinstance(thing, (Items, Instance)):
+            if isinstance(thing, Items) and argument.name in _DATA:
+                value = state.plain()  # `torch.tensor([1, 2])`
+            elif isinstance(thing, (Items, Instance)):
                 return None
             if value == NONE and not argument.optional:
                 return None
@@ -200,7 +205,7 @@ def _result(
     def one(kind: str) -> Value:
         kind, _, source = kind.partition(":")
         refs = arguments.get(source, [])
-        if kind == "new":
+        if kind == "new" or (kind == "maybe" and source in _DATA and not refs):
             return new_tensor(
                 state,
                 place,

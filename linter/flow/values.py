@@ -48,6 +48,8 @@ class Const(Struct, frozen=True):
 
 
 NONE = Const(None)
+DECLARED = "its declaration"
+"""The `Opaque.origin` of what a C++ declaration gives no value."""
 
 
 class Plain(NamedTuple):
@@ -269,13 +271,18 @@ class Table(NamedTuple):
     pairs: tuple[tuple[Value, Value], ...]
     rest: Value | None = None
     """What further values are; None where there are none."""
+    gives_pairs: bool = False
+    """Iterated, it gives its pairs, as C++'s maps do."""
+    default: str = ""
+    """What a key that isn't there gets, of a `defaultdict`: `list`, `dict`."""
 
     def with_pair(self, key: Value, value: Value, unknown: Value) -> Table:
         """The table with one more value, or another one for its key; of a large one, some values are unknown."""
         kept = tuple(pair for pair in self.pairs[:_MOST_PAIRS] if pair[0] != key)
         if len(kept) == _MOST_PAIRS:
-            return Table(kept, unknown)
-        return Table((*kept, (key, value)), unknown if len(self.pairs) > _MOST_PAIRS else self.rest)
+            return self._replace(pairs=kept, rest=unknown)
+        rest = unknown if len(self.pairs) > _MOST_PAIRS else self.rest
+        return self._replace(pairs=(*kept, (key, value)), rest=rest)
 
 
 class Generator(NamedTuple):

@@ -2,8 +2,10 @@
 
 What it flags: an in-place op, an assignment to an element or an augmented assignment, outside of any guard, on a tensor
 that surely requires grad and is a leaf or a view of one; and on a view of a tensor with a graph, if the view was made
-under `no_grad`, `NoGradGuard` or inference mode. Files are read for this that name a guard, `requires_grad=True`, or an
-element of `.weight` or `.bias`.
+under `no_grad`, `NoGradGuard` or inference mode. Also `p -= lr * p.grad` behind the `backward` of the same function:
+what has a gradient is a leaf. Python files are read for this that name a guard, `requires_grad=True`, or change an
+element of `.weight` or `.bias`, or a module's parameters, in place; C++ files that name a guard or
+`torch::requires_grad`.
 
 Why it is bad: PyTorch raises: "a leaf Variable that requires grad is being used in an in-place operation", or "A view
 was created in no_grad mode and is being modified inplace with grad mode enabled".
@@ -58,12 +60,17 @@ from ..rule_names import RuleGroup
 
 _IN_PLACE = rb"(?:(?:[-+*/@%&|^]|//|\*\*)=|\.[a-z]\w*_\()"
 _SHAPE = (
-    rb"(?m)\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
+    rb"(?m)\.(?:weight|bias)\.[a-z]\w*_\(|\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
     rb"|^[ \t]*([\w.]+)[ \t]*(?::[^=\n]{0,100})?=[^\n]{0,300}?requires_grad=True(?s:.{0,4000}?)"
     rb"^[ \t]*\1[ \t]*(?:\[[^\n]{0,300}\][ \t]*[-+*/@]?=(?!=)|" + _IN_PLACE + rb")"
-    rb"|^[ \t]*for (\w+) in [^\n]{0,300}:(?s:.{0,1000}?)^[ \t]*\2[ \t]*" + _IN_PLACE
+    rb"|^[ \t]*for (\w+) in [^\n]{0,300}:(?s:.{0,1000}?)^[ \t]*\2[ \t]*"
+    + _IN_PLACE
+    + rb"|^[ \t]*for [^\n]*?\b(\w+)\b[^\n]* in [^\n]{0,300}parameters\(\)[^\n]*:(?s:.{0,1000}?)^[ \t]*\3[ \t]*"
+    + _IN_PLACE
+    + rb"|^[ \t]*([\w.]+)(?:[ \t]*[-+*/]=|\.\w+_\()[^\n]*\b\4\.grad\b"
 )
-"""Elements of a layer's weight or bias are written, or a leaf: one that a name is given just above, or of a list."""
+"""Elements of a layer's weight or bias are written, or a leaf: one that a name is given just above, of a list, of a
+module's parameters, or what is stepped by its own gradient."""
 
 RULE = Rule(
     "GF509",
@@ -74,7 +81,18 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
-    needles_in={"python": (b".weight[", b".bias[", b"requires_grad=True"), "cpp": (MAKES_LEAF,)},
+    needles_in={
+        "python": (
+            b".weight[",
+            b".bias[",
+            b".weight.",
+            b".bias.",
+            b"requires_grad=True",
+            b".parameters()",
+            b".backward()",
+        ),
+        "cpp": (MAKES_LEAF,),
+    },
     shape=_SHAPE,
 )
 

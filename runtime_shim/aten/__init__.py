@@ -20,8 +20,6 @@ from ..dispatch import tensor_subclasses  # noqa: F401
 LATE = {
     "adaptive_pooling": ("adaptive_avg_pool1d", "adaptive_max_pool1d"),
     "dot_product_attention": (),
-    "binary_losses": (),
-    "complex_convolution": (),
     "convolution": (
         "convolution",
         "conv1d",
@@ -35,13 +33,11 @@ LATE = {
     "embedding": ("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"),
     "losses": (),
     "layer_normalization": ("layer_norm",),
-    "margin_losses": (),
     "normalization": ("batch_norm", "group_norm", "instance_norm", "rms_norm"),
-    "padding": ("constant_pad_nd",),
     "pooling": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"),
     "pooling_windows": ("avg_pool1d",),
     "spectral": (),
-    "unfolding": ("channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
+    "unfolding": ("constant_pad_nd", "channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
 }
 LATE_FUNCTIONS = {function: module for module, functions in LATE.items() for function in functions}
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING, wrong_type
+from ..core.array_kinds import elementwise, in_order_of, packed
 from ..core.dtypes import Array, wrap_dim
+from ..core.error_texts import MISSING, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
-from ..core.reordered_array import elementwise, in_order_of, packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import (
     ANY_DTYPE,
@@ -25,7 +25,7 @@ from ..dispatch.op_description import (
 )
 from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op
-from .activation_gradients import (
+from .backward_kernels import (
     elu_backward,
     gelu_backward,
     hardswish_backward,
@@ -35,7 +35,6 @@ from .activation_gradients import (
     softplus_backward,
 )
 from .elementwise import mul_scalar
-from .row_products import rows_of, softmax_of_rows
 from .ufunc_makers import unary
 
 
@@ -451,10 +450,6 @@ def _softmax(self: Any, dim: int) -> Array:
         require_floating(self, "softmax{}_kernel_impl".format("_lastdim" if d == max(self.ndim - 1, 0) else ""))
     if self.ndim == 0:
         return np.asarray(np.where(np.isfinite(self), 1, np.nan), self.dtype)
-    rows = rows_of(self, self.shape[d]) if d == self.ndim - 1 else None
-    if rows is not None:
-        found = softmax_of_rows(rows)
-        return found if rows is self else found.reshape(self.shape)
     self = packed(self)
     e: Array = np.exp(self - _maximum.reduce(self, d, None, None, True))
     e /= _add.reduce(e, d, None, None, True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, Ints, sizes
+from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_format_of, suggested_format
 from ..core.tensor import Tensor, new_tensor
@@ -46,7 +46,6 @@ def _given_size(output_size: Any, input: Any, rank: int) -> Ints:
 
 
 # -- means
-# ------------------------------------------------------------------------------------------------------------------
 
 
 def _summed(x: Array, axis: int, size: int) -> tuple[Array, Array]:
@@ -172,7 +171,6 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
 
 
 # -- maxima
-# ----------------------------------------------------------------------------------------------------------------
 
 
 def _adaptive_maxima(x: Array, size: Ints) -> Array:

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING, invalid_combination, public_call
+from ..core.array_kinds import elementwise, packed
 from ..core.dtypes import Array, result_type
+from ..core.error_texts import MISSING, invalid_combination, public_call
 from ..core.function_table import FUNCTIONS
-from ..core.numpy_functions import where as choose
-from ..core.reordered_array import elementwise, packed
+from ..core.function_table import where as choose
 from ..core.tensor import Tensor, attach
-from ..dispatch.inplace_layers import store
 from ..dispatch.op_description import (
     ANY_DTYPE,
     FOUND_DTYPE,
@@ -25,6 +24,7 @@ from ..dispatch.op_description import (
     same_dtype,
 )
 from ..dispatch.registration import composite, op
+from ..dispatch.writing_layers import store
 from . import views
 from .ufunc_makers import cast, is_operand
 

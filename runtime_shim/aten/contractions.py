@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.error_texts import require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
@@ -18,7 +18,6 @@ from .linalg import DOT_OUT, check_dot
 from .views import unsafe_view, viewed
 
 # -- tensordot
-# -------------------------------------------------------------------------------------------------------
 
 
 def _summed(dims: Any, a: Tensor, b: Tensor) -> list[list[int]]:
@@ -118,7 +117,6 @@ def ger(self: Tensor, vec2: Tensor) -> Tensor:
 
 
 # -- Kronecker's and the cross product
-# ------------------------------------------------------------------------------------------------------------
 
 
 @composite("kron")
@@ -190,7 +188,6 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 
 # -- chains of matrices
-# --------------------------------------------------------------------------------------------------------
 
 
 def _check_chain(tensors: Sequence[Tensor]) -> None:

@@ -8,6 +8,7 @@ ATen/native/Convolution.cpp.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,28 @@ from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.op_node import arrays
 from ..dispatch.registration import composite, op
-from ..dispatch.tensor_arguments import arrays
-from .complex_convolution import complex_convolution
 from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
+from .elementwise import mul_scalar
+
+
+def _parts(t: Tensor) -> tuple[Tensor, Tensor]:
+    """The real and the imaginary part."""
+    pairs = FUNCTIONS["view_as_real"](t)
+    return pairs.select(t.dim(), 0), pairs.select(t.dim(), 1)
+
+
+def complex_convolution(
+    convolve: Callable[..., Tensor], input: Tensor, weight: Tensor, bias: Tensor | None, *options: Any
+) -> Tensor:
+    """By `convolve`, which takes real tensors, the bias and the same options."""
+    x, x_i = _parts(input)
+    w, w_i = _parts(weight)
+    b, b_i = (None, None) if bias is None else _parts(bias)
+    real, imaginary = convolve(x, w, b, *options), convolve(x_i, w_i, None, *options)
+    both = convolve(x + x_i, w + w_i, None if b is None or b_i is None else b + b_i, *options)
+    return real - imaginary + mul_scalar(both - real - imaginary, 1j)
 
 
 def per_dimension(value: Any, count: int, name: str = "stride", function: str = "convolution") -> Ints:
@@ -40,7 +59,6 @@ def per_dimension(value: Any, count: int, name: str = "stride", function: str = 
 
 
 # -- the ops
-# ---------------------------------------------------------------------------------------------------
 
 
 def _sum_channels(grad: Tensor, bias_shape: Ints) -> Tensor:
@@ -174,7 +192,6 @@ def convolution_weight(x: Any, g: Any, shape: Ints, stride: Ints, padding: Ints,
 
 
 # -- checks
-# ----------------------------------------------------------------------------------------------------
 
 
 def _check(

@@ -5,7 +5,6 @@ The three are the sides of one trilinear form.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,9 +15,6 @@ from ..core.dtypes import Array, Ints
 
 # Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
 _CHUNK = 1 << 22
-# Elements of the column matrix of an image that counts as small.
-_SMALL = 1 << 13
-_ALL = slice(None)
 
 
 def padded(x: Array, padding: Sequence[int], fill: Any = 0, after: Sequence[int] | None = None) -> Array:
@@ -53,8 +49,6 @@ def _windows(x: Array, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) ->
         *[a * d for a, d in zip(inner, dilation, strict=True)],
         *[a * s for a, s in zip(inner, stride, strict=True)],
     )
-    if type(x) is np.ndarray and x.flags.c_contiguous:  # numpy's function is slow beside a small convolution
-        return np.ndarray(shape, x.dtype, x, 0, strides)
     return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
 
@@ -81,7 +75,7 @@ def _chunks(batch: int, columns: int) -> Iterator[slice]:
 
 def _columns(x: Array, rows: slice, groups: int, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Array:
     """im2col: (batch, groups, channels per group times kernel, positions)."""
-    part = x if rows is _ALL else x[rows]
+    part = x[rows]
     shape = (len(part), groups, x.shape[1] // groups * math.prod(kernel), math.prod(out))
     return _windows(part, kernel, stride, dilation, out).reshape(shape)
 
@@ -94,28 +88,8 @@ def _wide(*operands: Array) -> tuple[tuple[Array, ...], np.dtype[Any]]:
     return operands, dtype
 
 
-@functools.lru_cache(maxsize=32)
-def _small(image: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints) -> tuple[Ints, Array | None]:
-    """The size of the result, and where in the padded image each element of the columns lies: to look them up takes a
-    third of the time of a copy by strides. None for images for which there is little in it.
-    """
-    channels, *size = image
-    kernel = weight[2:]
-    out = convolved_size(tuple(size), kernel, stride, padding, dilation)
-    rows, columns = channels * math.prod(kernel), math.prod(out)
-    if not 0 < rows * columns <= _SMALL:
-        return out, None
-    wide = [n + 2 * p for n, p in zip(size, padding, strict=True)]
-    places = np.arange(channels * math.prod(wide)).reshape(1, channels, *wide)
-    return out, _windows(places, kernel, stride, dilation, out).reshape(rows, columns)
-
-
 def correlate(x: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Array:
     """(batch, in, *size) and (out, in / groups, *kernel) to (batch, out, *size)."""
-    if groups == len(x) == 1 and type(x) is type(w) is np.ndarray and x.dtype.char in "fd":
-        out, places = _small(x.shape[1:], w.shape, tuple(stride), tuple(padding), tuple(dilation))
-        if places is not None and w.flags.c_contiguous and x.flags.c_contiguous:
-            return w.reshape(len(w), -1).dot(padded(x, padding).take(places)).reshape(1, len(w), *out)
     (x, w), dtype = _wide(x, w)
     kernel = w.shape[2:]
     out = convolved_size(x.shape[2:], kernel, stride, padding, dilation)
@@ -124,9 +98,6 @@ def correlate(x: Array, w: Array, stride: Ints, padding: Ints, dilation: Ints, g
     found = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     flat = found.reshape(x.shape[0], groups, w.shape[0] // groups, math.prod(out))
     size = x.shape[1] * math.prod(kernel) * math.prod(out)
-    if x.shape[0] * size <= _CHUNK:
-        np.matmul(weights, _columns(x, _ALL, groups, kernel, stride, dilation, out), out=flat)
-        return found if found.dtype is dtype else found.astype(dtype, copy=False)
     for rows in _chunks(x.shape[0], size):
         np.matmul(weights, _columns(x, rows, groups, kernel, stride, dilation, out), out=flat[rows])
     return found if found.dtype is dtype else found.astype(dtype, copy=False)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts, python_key
-from ..core.argument_errors import public_call, wrong_type
+from ..core import dtypes, error_texts, thread_state
 from ..core.device import CPU, check_device
 from ..core.dtypes import Array
+from ..core.error_texts import public_call, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like
 from ..core.tensor import Tensor, meta_of, new_tensor, raw_is_leaf, set_requires_grad
 from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.out_argument import resize_output
 from ..dispatch.registration import composite
+from ..dispatch.writing_layers import resize_output
 from .views import flatten_ints, some_ints
 
 
@@ -132,7 +132,7 @@ def _filled(name: str, make: Any) -> None:
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
-        if python_key.asked(input):
+        if thread_state.asked(input):
             return asked_to_make(f"{name}_like", (input,), requires_grad, dtype=dtype, memory_format=memory_format)
         array = input._array
         if memory_format is None or memory_format == "preserve":
@@ -155,7 +155,7 @@ def _filled(name: str, make: Any) -> None:
     ) -> Tensor:
         check_device(device)
         shape = checked_shape(sizes if size is None else (size,))
-        if python_key.asked(self):
+        if thread_state.asked(self):
             return asked_to_make(f"new_{name}", (self, list(shape)), requires_grad, dtype=dtype)
         made = finish(make(shape, numpy_dtype(dtype, self._array.dtype)), requires_grad)
         if name != "empty":
@@ -170,7 +170,7 @@ def _filled(name: str, make: Any) -> None:
 def asked_to_make(name: str, args: tuple[Any, ...], requires_grad: bool, **options: Any) -> Tensor:
     """What a class with a `__torch_dispatch__` makes of a creation op; options that aren't given aren't passed."""
     given = {option: value for option, value in options.items() if value is not None}
-    made: Tensor = python_key.ASKING.by_name(name, args, given)
+    made: Tensor = thread_state.ASKING.by_name(name, args, given)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -180,7 +180,7 @@ def mode_makes(
     """What a TorchDispatchMode makes of the creation of a tensor from nothing."""
     given = {option: value for option, value in options.items() if value is not None}
     more = {"device": CPU, "pin_memory": False}
-    made: Tensor = python_key.ASKING.by_name(name, args, {**given, **more}, overload)
+    made: Tensor = thread_state.ASKING.by_name(name, args, {**given, **more}, overload)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -245,7 +245,7 @@ def full_like(
 ) -> Tensor:
     check_device(device)
     check_like("full_like", input)
-    if python_key.asked(input):
+    if thread_state.asked(input):
         options = {"dtype": dtype, "memory_format": memory_format}
         return asked_to_make("full_like", (input, fill_value), requires_grad, **options)
     target = numpy_dtype(dtype, input._array.dtype)
@@ -267,7 +267,7 @@ def new_full(
     requires_grad: bool = False,
     device: Any = None,
 ) -> Tensor:
-    if python_key.asked(self):
+    if thread_state.asked(self):
         args = (self, list(checked_shape((size,))), fill_value)
         return asked_to_make("new_full", args, requires_grad, dtype=dtype)
     made = full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad, device=device)

@@ -17,10 +17,10 @@ from ..core.memory_layout import blank_like
 from ..core.tensor import Tensor, requires_grad
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.registration import op
-from .absent_gradients import no_autograd_kernel
-from .activation_gradients import softmax_backward
+from .backward_kernels import softmax_backward
 from .elementwise import mul_scalar
 from .linalg import matmul
+from .ufunc_makers import no_autograd_kernel
 
 
 @op(
@@ -41,7 +41,6 @@ def safe_softmax(self: Any, dim: int) -> Array:
 
 
 # -- the fused kernel
-# -----------------------------------------------------------------------------------------------------------
 
 
 def _wide(array: Array) -> Array:
@@ -135,7 +134,6 @@ def _slope(
 
 
 # -- the function
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:

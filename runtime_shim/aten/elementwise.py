@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.array_kinds import elementwise
 from ..core.dtypes import Array, result_type
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal, describe
 from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op, publish
-from .absent_gradients import no_autograd_kernel
-from .ufunc_makers import FLOAT, SAME, binary, binary_kernel, cast
+from .ufunc_makers import FLOAT, SAME, binary, binary_kernel, cast, no_autograd_kernel
 
 
 def _zeros(grad: Tensor) -> Tensor:
@@ -31,7 +30,6 @@ def conj(value: Any) -> Any:
 
 
 # -- arithmetic
-# -------------------------------------------------------------------------------------------------
 
 
 def _no_bool_subtraction(self: Any, other: Any) -> None:

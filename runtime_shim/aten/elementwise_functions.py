@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.array_kinds import ZeroArray, elementwise
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
-from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor, new_tensor
-from ..core.zero_array import ZeroArray
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op, publish
-from .activation_gradients import sigmoid_backward, tanh_backward
+from .backward_kernels import sigmoid_backward, tanh_backward
 from .elementwise import _zeros, conj
 from .ufunc_makers import FLOAT, unary
 

@@ -236,7 +236,6 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
 
 
 # -- dropout
-# ---------------------------------------------------------------------------------------------------
 
 
 def _noise(self: Tensor, feature: bool) -> Tensor:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import Array, wrap_dim
-from ..core.function_table import FUNCTIONS
-from ..core.return_types import return_type
+from ..core.function_table import FUNCTIONS, return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
 from ..dispatch.registration import composite, op

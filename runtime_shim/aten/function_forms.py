@@ -4,30 +4,91 @@ have under their own name, factories by the order of dimensions, and questions a
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
+from ..core.array_kinds import elementwise
 from ..core.device import check_device
-from ..core.function_table import ATEN_ALONE, FUNCTIONS
-from ..core.return_types import return_type
+from ..core.dtypes import Array
+from ..core.function_table import ATEN_ALONE, FUNCTIONS, return_type
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor, attach, new_tensor
-from ..dispatch.op_description import Computes
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op, publish
+from .activations import require_floating
 from .indexing import index
 from .norms import norm_except_dim
 from .parts import slice_
-from .shrinking import softshrink
-from .ufunc_makers import cast
+
+
+def _zero_between(grad_output: Any, self: Any, lambd: float) -> Array:
+    number = self.dtype.type
+    between = (self >= number(-lambd)) & (self <= number(lambd))
+    return elementwise(np.where(between, grad_output.dtype.type(0), grad_output), grad_output, self)
+
+
+def _gradient(name: str) -> Any:
+    def again(grad: Tensor, self: Tensor, lambd: float) -> Tensor:
+        found: Tensor = made(grad, self, lambd)
+        return found
+
+    made = op(
+        f"{name}_backward",
+        computes=ANY_DTYPE,
+        out=RESIZED,
+        method=False,
+        function=False,
+        grad_output=again,
+        self=lambda grad: FUNCTIONS["zeros_like"](grad),
+    )(_zero_between)
+    return made
+
+
+hardshrink_backward, softshrink_backward = _gradient("hardshrink"), _gradient("softshrink")
+
+
+@op(
+    "hardshrink",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    self=lambda grad, self, lambd: hardshrink_backward(grad, self, lambd),
+)
+def hardshrink(self: Any, lambd: float = 0.5) -> Array:
+    """Zero between -lambd and lambd."""
+    require_floating(self, "hardshrink_cpu")
+    return _zero_between(self, self, lambd)
+
+
+@op(
+    "softshrink",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    method=False,
+    function=False,
+    self=lambda grad, self, lambd: softshrink_backward(grad, self, lambd),
+)
+def softshrink(self: Any, lambd: float = 0.5) -> Array:
+    """Moved by lambd towards zero. RuntimeError for a lambd that is negative or that the dtype doesn't have."""
+    require_floating(self, "softshrink_check")
+    largest = float(np.finfo(self.dtype).max)
+    if not 0 <= lambd <= largest:
+        raise RuntimeError(
+            f"lambda must be in range [0, {largest:g}] for input dtype {dtypes.of(self).scalar_name}, "
+            f"but found {lambd:g}"
+        )
+    number = self.dtype.type(lambd)
+    below = np.where(self < -number, self + number, self * self.dtype.type(0))
+    return elementwise(np.where(self > number, self - number, below), self)
+
 
 _REDUCTIONS = ("none", "mean", "sum")
 
 
 def _networks() -> Any:
-    return importlib.import_module("guardfix.runtime_shim.nn.functional")
+    return late_module("nn.functional")
 
 
 def _loss(name: str, names: Sequence[str], defaults: dict[str, Any]) -> None:
@@ -47,11 +108,9 @@ def _loss(name: str, names: Sequence[str], defaults: dict[str, Any]) -> None:
 
 
 _TWO = ("input", "target")
-_loss("hinge_embedding_loss", (*_TWO, "margin", "reduction"), {"margin": 1.0, "reduction": 0})
 _loss("kl_div", (*_TWO, "reduction"), {"reduction": 0, "log_target": False})
 _loss("margin_ranking_loss", ("input1", "input2", "target", "margin", "reduction"), {"margin": 0.0, "reduction": 0})
 _loss("cosine_embedding_loss", ("input1", "input2", "target", "margin", "reduction"), {"margin": 0.0, "reduction": 0})
-_loss("poisson_nll_loss", (*_TWO, "log_input", "full", "eps", "reduction"), {})
 _loss(
     "triplet_margin_loss",
     ("anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction"),
@@ -88,7 +147,6 @@ def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
 
 
 # -- questions
-# ----------------------------------------------------------------------------------------------------------
 
 
 @composite("is_signed", method=False)
@@ -120,19 +178,7 @@ def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
-# -- functions of elements
-# -----------------------------------------------------------------------------------------------
-
-
-@op("i0", computes=Computes("bif"), inplace=True, self=lambda grad, self: grad * FUNCTIONS["special_i1"](self))
-def i0(self: Any) -> Any:
-    """The modified Bessel function of order 0."""
-    target = self.dtype if self.dtype.kind == "f" else dtypes.get_default_dtype().numpy
-    return cast(np.i0(self.astype(np.float64)).reshape(self.shape), target)
-
-
 # -- histograms
-# --------------------------------------------------------------------------------------------------
 
 
 _HISTOGRAM = return_type("histogram", "hist bin_edges")
@@ -153,7 +199,6 @@ def histogram(
 
 
 # -- exchange with other libraries
-# ------------------------------------------------------------------------------------------
 
 
 class _Exchanged:

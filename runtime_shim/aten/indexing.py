@@ -13,24 +13,17 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, error_texts
-from ..core.argument_errors import wrong_type
+from ..core.array_kinds import in_order_of_iteration
 from ..core.dtypes import Array, sizes
+from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import in_order_of_iteration, marked
-from ..core.tensor import Tensor, allocate, attach, requires_grad
-from ..core.thread_state import INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
-from ..dispatch.inplace_layers import write_through_layers
-from ..dispatch.layer_counts import COUNTS
-from ..dispatch.memory_overlap import may_share
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.op_node import describe_recording
+from ..core.tensor import Tensor, attach
+from ..core.thread_state import tls
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.op_node import arguments_of, describe_recording
 from ..dispatch.registration import composite, op
-from ..dispatch.tensor_arguments import arguments_of
-from ..dispatch.view_layers import make_view, plain_view, usual_view
+from ..dispatch.writing_layers import may_share, write_through_layers
 from . import parts, views
-
-_BASIC = (int, slice, type(None), type(Ellipsis))
-_PLAIN = (int, slice, type(Ellipsis))  # None gives a dimension whose stride numpy and PyTorch differ about
 
 
 def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any]) -> Tensor:
@@ -243,7 +236,6 @@ def index_put(self: Tensor, indices: Sequence[Any], values: Any, accumulate: boo
 
 
 # -- x[...]
-# -----------------------------------------------------------------------------------------------------
 
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
@@ -269,9 +261,7 @@ def _too_many(self: Tensor) -> IndexError:
 
 
 def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> tuple[Tensor, list[Any] | None]:
-    """Apply the integer, slice, None and Ellipsis parts; return the view and the index tensors that are
-    left.
-    """
+    """Apply the integer, slice, None and Ellipsis parts; return the view and the index tensors that are left."""
     specified = sum(_consumes(part) for part in key)
     if specified > self._array.ndim:
         raise _too_many(self)
@@ -335,10 +325,6 @@ def _index_tensor(part: Any) -> Tensor:
     return made.long() if made.numel() == 0 else made
 
 
-GETITEM = describe_recording("slice", lambda self, key: self, {}, node="AliasBackward0")
-
-_SELECT, _SLICE = OPS["select"], OPS["slice"]
-
 _INDEX_OF_NUMBER = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
     "tensor to a number"
@@ -347,38 +333,12 @@ _INDEX_OF_NUMBER = (
 
 def getitem(self: Tensor, key: Any) -> Tensor:
     kind = type(key)
-    if kind is int or kind is slice or (kind is tuple and all(type(k) in _PLAIN for k in key)):
-        state = tls.state
-        inference = self._keys == INFERENCE_KEYS and state.tracer is None
-        if inference or not (self._keys & PYTHON or (state.grad_mode and requires_grad(self))):
-            array = _basic(self._array, key if kind is tuple else (key,))
-            if array is not None:
-                if inference:
-                    view = allocate(Tensor)
-                    view._array = array
-                    view._storage = self._storage
-                    view._meta = None
-                    view._keys = INFERENCE_KEYS
-                    view._version_counter = None
-                    return view
-                plain = plain_view(self, array, state)
-                return make_view(GETITEM, self, array, (key,)) if plain is None else plain
     if kind is int:
         if self._array.ndim and -self._array.shape[0] <= key < self._array.shape[0]:
-            state = tls.state
-            if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
-                usual = usual_view(_SELECT, self, self._array[key, ...], (0, key))
-                if usual is not None:
-                    return usual
             return parts.select(self, 0, key)
     elif kind is slice and self._array.ndim:
         start, stop, step = key.start, key.stop, key.step
         if (start is None or type(start) is int) and (stop is None or type(stop) is int) and step is None:
-            state = tls.state
-            if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
-                usual = usual_view(_SLICE, self, self._array[key], (0, start, stop, 1))
-                if usual is not None:
-                    return usual
             return parts.slice_(self, 0, start, stop, 1)
     if kind is Tensor and self._array.ndim and key._array.ndim and key._array.dtype.kind == "i":
         return index(self, (key,))
@@ -396,21 +356,6 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     if tensors is None:
         return views.alias_op(self) if found is self else found
     return index(found, tuple(tensors))
-
-
-def _basic(array: Array, key: tuple[Any, ...]) -> Array | None:
-    """numpy's view for a basic key, or None if it needs PyTorch's checks and messages."""
-    try:
-        whole = key if Ellipsis in key else (*key, Ellipsis)
-        found = array[whole]
-    except IndexError:
-        return None
-    for k in key:
-        if type(k) is slice and k.step is not None:
-            if k.step <= 0:
-                return None
-            found = marked(found)
-    return found
 
 
 def _value_tensor(self: Tensor, value: Any) -> Tensor:
@@ -450,37 +395,6 @@ def _expanded_for_setitem(value: Tensor, target: Tensor) -> Tensor:
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
-    kind = type(key)
-    state = tls.state
-    if state.fast and self._keys == INFERENCE_KEYS and self._version_counter is None and type(value) in (int, float):
-        a = self._array
-        if (
-            (kind is int or kind is slice or (kind is tuple and all(type(k) in _BASIC for k in key)))
-            and a.dtype.kind == "f"
-            and 0 not in a.strides
-        ):
-            try:
-                a[key] = value
-            except IndexError:
-                pass  # the generic path says what is wrong
-            else:
-                self._storage[0] += 1
-                return
-    if kind is int and type(value) in (int, float) and state.plain and self._keys == NORMAL_KEYS:
-        a, counter = self._array, self._version_counter
-        if (
-            counter is not None
-            and (not state.grad_mode or self._meta is None)
-            and a.dtype.kind == "f"
-            and (a.ndim and 0 not in a.strides)
-            and -a.shape[0] <= key < a.shape[0]
-        ):
-            a[key] = value
-            self._storage[0] += 1
-            counter[0] += 1
-            COUNTS["version_bumps"] += 1
-            COUNTS["view_records"] += 1
-            return
     wrapped = _value_tensor(self, value)
     if key is Ellipsis:
         _copy_to(self, wrapped)

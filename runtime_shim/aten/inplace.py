@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import invalid_combination, wrong_type
 from ..core.dtypes import Array, sizes
+from ..core.error_texts import invalid_combination, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like, geometry, suggested_format
 from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, NORMAL_KEYS, tls
-from ..dispatch.inplace_layers import bump, write_through_layers
-from ..dispatch.memory_overlap import assert_no_overlap, resize_storage
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op
-from ..dispatch.op_node import describe_recording
+from ..dispatch.op_node import arguments_of, describe_recording
 from ..dispatch.registration import composite, op
-from ..dispatch.tensor_arguments import arguments_of
-from . import strided
-from .strided import check_storage_bounds, storage_window
+from ..dispatch.writing_layers import assert_no_overlap, bump, resize_storage, write_through_layers
+from . import bit_views
+from .bit_views import check_storage_bounds, storage_window
 from .views import flatten_ints
 
 COPY = describe_recording(
@@ -70,18 +68,6 @@ FILL_TENSOR = describe_recording(
 
 @composite("zero_")
 def zero_(self: Tensor) -> Tensor:
-    state = tls.state
-    counter = self._version_counter
-    if (
-        state.fast
-        if counter is None
-        else state.plain and self._keys == NORMAL_KEYS and (not state.grad_mode or self._meta is None)
-    ):
-        self._array.fill(0)
-        self._storage[0] += 1
-        if counter is not None:
-            bump(self, state)
-        return self
     return write_through_layers(ZERO, tls.state, self, (self,), [self], self._keys, lambda: self._array.fill(0))
 
 
@@ -152,7 +138,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 # -- in-place changes of shape
-# ----------------------------------------------------------------------------------
 
 
 def _reshaping(name: str, node: str, view: Any, derivative: Any, params: Any) -> Op:
@@ -252,7 +237,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 AS_STRIDED_ = describe_recording(
     "as_strided",
     lambda self, window, base: self,
-    {"self": lambda grad, window, base: strided.as_strided_backward(grad, base, window)},
+    {"self": lambda grad, window, base: bit_views.as_strided_backward(grad, base, window)},
     node="AsStridedBackward1",
     reshapes=True,
 )

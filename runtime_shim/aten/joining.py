@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import public_call
+from ..core.array_kinds import packed
 from ..core.dtypes import Array, sizes, wrap_dim
-from ..core.function_table import FUNCTIONS
+from ..core.error_texts import public_call
+from ..core.function_table import FUNCTIONS, concatenate
 from ..core.memory_layout import in_common_format, laid_out_like
-from ..core.numpy_functions import concatenate
-from ..core.reordered_array import packed
 from ..core.tensor import Tensor, ndarray, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
 from ..dispatch.registration import composite, op

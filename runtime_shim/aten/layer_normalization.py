@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.argument_errors import require_tensors
 from ..core.dtypes import Array, Ints, sizes
+from ..core.error_texts import require_tensors
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
-from ..dispatch.functional_layers import unrecorded
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
-from .mixed_dtypes import check_mixed_dtypes
-from .normalization import moments, statistics_dtype
-from .row_products import moments_of_rows, rows_of
+from .normalization import check_mixed_dtypes, moments, statistics_dtype
 
 
 def _normed(
@@ -89,11 +85,8 @@ def native_layer_norm(
     result1: Any,
     result2: Any,
     eps: float,
-    normed: Any = None,
 ) -> Array:
-    return np.ascontiguousarray(
-        _scaled((input - result1) * result2 if normed is None else normed, weight, bias), input.dtype
-    )
+    return np.ascontiguousarray(_scaled((input - result1) * result2, weight, bias), input.dtype)
 
 
 def _scaled(found: Array, weight: Any, bias: Any) -> Array:
@@ -139,33 +132,9 @@ def layer_norm(
         )
     if x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{input.dtype.scalar_name}'")
-    rows = rows_of(x, math.prod(shape)) if x.dtype.char == "f" else None
-    if rows is not None:
-        return _small_layer_norm(input, shape, weight, bias, eps, rows)
     mean, var = moments(x, tuple(range(x.ndim - len(shape), x.ndim)))
     wide = statistics_dtype(x)
     result1 = new_tensor(mean.astype(wide))
     var += eps
     result2 = new_tensor(np.reciprocal(np.sqrt(var, var), var).astype(wide))
     return native_layer_norm(input, shape, weight, bias, result1, result2, eps)
-
-
-def _small_layer_norm(
-    input: Tensor, shape: Ints, weight: Tensor | None, bias: Tensor | None, eps: float, rows: Array
-) -> Tensor:
-    """The same for what `rows_of` takes; the statistics are made only if the gradient may ask for them."""
-    x = input._array
-    mean, scale = [moment.astype(x.dtype) for moment in moments_of_rows(rows, eps)]
-    normed: Array = rows - mean
-    normed *= scale
-    if rows is not x:
-        normed = normed.reshape(x.shape)
-    state = tls.state
-    if unrecorded(state, input, weight) and (bias is None or bias._meta is None or not state.grad_mode):
-        factors, summands = None if weight is None else weight._array, None if bias is None else bias._array
-        return new_tensor(_scaled(normed, factors, summands))
-    of_rows = [mean[:, :1].copy(), scale[:, :1].copy()]
-    if rows is not x:
-        of_rows = [a.reshape(*x.shape[: x.ndim - len(shape)], *[1] * len(shape)) for a in of_rows]
-    result1, result2 = map(new_tensor, of_rows)
-    return native_layer_norm(input, shape, weight, bias, result1, result2, eps, normed)

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, error_texts
-from ..core.argument_errors import require_tensors, wrong_type
 from ..core.dtypes import Array, sizes
-from ..core.tensor import Tensor, attach, ndarray, new_tensor, requires_grad
+from ..core.error_texts import require_tensors, wrong_type
+from ..core.tensor import Tensor, attach, ndarray, requires_grad
 from ..core.thread_state import tls
-from ..dispatch.functional_layers import unrecorded
 from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
-from ..dispatch.out_argument import resize_output
 from ..dispatch.registration import composite, op
+from ..dispatch.writing_layers import resize_output
 from .elementwise import conj
 from .views import expand_array
 
@@ -246,14 +245,6 @@ def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: 
         return _into(self, other, out)
     left, right = self._array, other._array
     a, b = left.ndim, right.ndim
-    if (
-        a == b == 2
-        and left.dtype is right.dtype
-        and left.dtype.kind == "f"
-        and left.shape[1] == right.shape[0]
-        and unrecorded(tls.state, self, other)
-    ):
-        return new_tensor(_matrix_product(left, right))
     _check_dimensions(a, b)
     if a == 1 and b == 1:
         return dot(self, other)

@@ -1,4 +1,4 @@
-"""Functions of matrices that are made of decompositions, inverses and products: powers, norms, equations."""
+"""Functions of matrices made of other ops, pseudoinverses, and products that are added up."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.dtypes import Array, sizes
 from ..core.error_texts import UnsupportedError
-from ..core.function_table import FUNCTIONS
-from ..core.return_types import return_type
+from ..core.function_table import FUNCTIONS, return_type
+from ..core.memory_layout import by_columns
 from ..core.tensor import Tensor
-from ..dispatch.registration import composite
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ..dispatch.registration import composite, op
+from .elementwise import conj
+from .linalg import check_addmv_dtypes
 from .matrix_functions import LinAlgError, check_matrix
 
 
@@ -34,28 +38,6 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     return found.clone() if found is A else found
 
 
-def _above_zero(A: Tensor, s: Tensor, absolute: Any, relative: Any) -> Tensor:
-    """Which singular values count as more than 0: those above the absolute bound and above the relative one times the
-    largest. Bounds are numbers or tensors, one a matrix; without any, what rounding leaves is 0."""
-    s = s.detach()
-    if relative is None:
-        relative = max(A.shape[-2:]) * float(np.finfo(s._array.dtype).eps) if absolute is None else 0.0
-    bounds = (0.0 if absolute is None else absolute, relative)
-    absolute, relative = (bound.detach().unsqueeze(-1) if isinstance(bound, Tensor) else bound for bound in bounds)
-    return (s > relative * s.amax(-1, True)) & (s > absolute)
-
-
-@composite("linalg_matrix_rank", method=False)
-def linalg_matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None,
-                       rtol: Any = None) -> Tensor:  # fmt: skip
-    """How many singular values count as more than 0."""
-    if hermitian:
-        s = FUNCTIONS["linalg_eigvalsh"](A.detach()).abs()
-    else:
-        s = FUNCTIONS["linalg_svd"](A.detach(), False)[1]
-    return _above_zero(A, s, tol if atol is None else atol, rtol).sum(-1)
-
-
 @composite("linalg_solve_triangular", method=False)
 def linalg_solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
@@ -74,16 +56,6 @@ def _equation(A: Tensor, B: Tensor) -> Tensor:
     """The solution for a batch of matrices B, the batches broadcast."""
     batch = dtypes.broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-2]))
     return FUNCTIONS["linalg_solve"](A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
-
-
-@composite("linalg_vecdot", method=False)
-def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    return (x.conj() * y).sum(dim)
-
-
-@composite("linalg_diagonal", method=False)
-def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    return A.diagonal(offset, dim1, dim2)
 
 
 @composite("linalg_matrix_norm", method=False)
@@ -130,15 +102,6 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     return FUNCTIONS["linalg_vector_norm"](A, ord, dims, keepdim, dtype=dtype)
 
 
-@composite("linalg_cond", method=False)
-def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
-    """How much an error grows when an equation is solved: the ratio of the extreme singular values, or |A| |1/A|."""
-    if p is None or p == 2:
-        s = FUNCTIONS["linalg_svdvals"](A)
-        return s.amax(-1) / s.amin(-1)
-    return linalg_matrix_norm(A, p) * linalg_matrix_norm(FUNCTIONS["linalg_inv"](A), p)
-
-
 @composite("logdet")
 def logdet(self: Tensor) -> Tensor:
     """The logarithm of the determinant: nan where that is negative."""
@@ -156,7 +119,6 @@ _by_old_name("det", "linalg_det")
 _by_old_name("slogdet", "linalg_slogdet", return_type("slogdet", "sign logabsdet")._make)
 _by_old_name("inverse", "linalg_inv")
 _by_old_name("matrix_power", "linalg_matrix_power")
-_by_old_name("matrix_exp", "linalg_matrix_exp")
 
 
 @composite("pinverse")
@@ -186,3 +148,279 @@ def _with_info(name: str, plain: str, result: str) -> None:
 
 _with_info("inv", "linalg_inv", "inverse")
 _with_info("cholesky", "linalg_cholesky", "L")
+
+
+# -- the pseudoinverse
+
+
+def _pinv_back(grad: Tensor, result: Tensor, A: Tensor) -> Tensor:
+    inverse, adjoint, gradient = result, result.mH, grad.mH
+    if A.size(-2) <= A.size(-1):
+        k = gradient @ inverse
+        turned = k @ adjoint
+        rest = gradient - k @ A
+        return -(inverse @ k).mH + turned - (A @ inverse) @ turned + (adjoint @ inverse) @ rest
+    k = inverse @ gradient
+    turned = adjoint @ k
+    rest = gradient - A @ k
+    return -(k @ inverse).mH + (rest @ inverse) @ adjoint + turned - (turned @ inverse) @ A
+
+
+@op(
+    "_pinv",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    node="LinalgPinvBackward0",
+    method=False,
+    function=False,
+    A=lambda grad, result, A: _pinv_back(grad, result, A),
+)
+def _pinv(A: Any, absolute: Any, relative: Any) -> Array:
+    if A.ndim < 2 or A.dtype.kind not in "fc" or A.dtype == np.float16:
+        name = dtypes.of(A).scalar_name
+        raise RuntimeError(
+            f"linalg.pinv({name}{{[{', '.join(map(str, A.shape))}]}}): expected a tensor with 2 or more dimensions of "
+            "float, double, cfloat or cdouble types"
+        )
+    u, s, vh = np.linalg.svd(A, False)
+    if relative is None:
+        relative = max(A.shape[-2:]) * float(np.finfo(s.dtype).eps) if absolute is None else 0.0
+    least, share = (b[..., None] if isinstance(b, np.ndarray) else b for b in (absolute or 0.0, relative))
+    held = (s > share * s.max(-1, keepdims=True, initial=0)) & (s > least)
+    inverse = np.where(held, 1 / np.where(held, s, 1), 0)
+    found = vh.conj().swapaxes(-1, -2) @ (inverse[..., None] * u.conj().swapaxes(-1, -2))
+    return np.ascontiguousarray(found.astype(A.dtype, copy=False))
+
+
+@composite("linalg_pinv", method=False)
+def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """The pseudoinverse; singular values up to `atol`, or `rtol` (`rcond`) times the largest, count as 0."""
+    made: Tensor = _pinv(A, atol, rcond if rtol is None else rtol)
+    return made
+
+
+# -- by Cholesky's factor
+
+
+def _lower(factor: Array, upper: bool) -> Array:
+    """The factor as a lower triangle; the other triangle of what is given doesn't count."""
+    return np.triu(factor).conj().swapaxes(-1, -2) if upper else np.tril(factor)
+
+
+def _solved(lower: Array, right: Array) -> Array:
+    half = np.linalg.solve(lower, right)
+    return np.linalg.solve(lower.conj().swapaxes(-1, -2), half)
+
+
+def _check_square(name: str, array: Array) -> None:
+    if array.shape[-1] != array.shape[-2]:
+        raise RuntimeError(
+            f"{name} must be batches of square matrices, but they are {array.shape[-2]} by {array.shape[-1]} matrices"
+        )
+
+
+def _solve_back(grad: Tensor, input2: Tensor, upper: bool, self_shape: tuple[int, ...]) -> Tensor:
+    return cholesky_solve(grad, input2, upper).sum_to_size(self_shape)
+
+
+def _factor_back(grad: Tensor, input2: Tensor, upper: bool, result: Tensor) -> Tensor:
+    common = cholesky_solve(grad, input2, upper) @ result.mH
+    common = common + common.mH
+    found = -(input2 @ common) if upper else -(common @ input2)
+    return found.sum_to_size(tuple(input2.shape))
+
+
+@op(
+    "_cholesky_solve",
+    computes=Computes("fc", "cholesky_solve_cpu"),
+    out=RESIZED,
+    node="CholeskySolveBackward0",
+    method=False,
+    function=False,
+    self=_solve_back,
+    input2=_factor_back,
+)
+def _cholesky_solve(self: Any, input2: Any, upper: bool) -> Array:
+    return by_columns(_solved(_lower(input2, upper), self))
+
+
+@composite("cholesky_solve")
+def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """X with L L^H X = self, of L = input2, or U^H U X = self with `upper`."""
+    for name, t in (("b", self), ("u", input2)):
+        if t.dim() < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t.dim()} dimensions instead")
+    if self.dtype is not input2.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {self.dtype.scalar_name} and A of type "
+            f"{input2.dtype.scalar_name} instead."
+        )
+    _check_square("A", input2._array)
+    if self.size(-2) != input2.size(-1):
+        raise RuntimeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {input2.size(-1)} by {input2.size(-1)} "
+            f"but each b matrix is {self.size(-2)} by {self.size(-1)}"
+        )
+    dtypes.broadcast_shapes(tuple(self.shape[:-2]), tuple(input2.shape[:-2]))
+    made: Tensor = _cholesky_solve(self, input2, upper)
+    return made
+
+
+def _scaled(grad: Tensor, factor: Any) -> Tensor:
+    return grad if factor == 1 else grad * factor
+
+
+def _sum(self: Any, product: Array, beta: Any, alpha: Any) -> Array:
+    product = product if alpha == 1 else product * alpha
+    try:
+        base = np.broadcast_to(self, product.shape)
+    except ValueError:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({product.shape[-1]}) must match the existing size "
+            f"({self.shape[-1] if self.ndim else 1}) at non-singleton dimension {product.ndim - 1}.  Target sizes: "
+            f"{sizes(product.shape)}.  Tensor sizes: {sizes(self.shape)}"
+        ) from None
+    if beta == 0:  # then NaN in `self` doesn't count
+        return product
+    return (base if beta == 1 else base * beta) + product
+
+
+@op(
+    "addmv",
+    computes=Computes("ifc", "addmv_impl_cpu"),
+    out=RESIZED,
+    inplace=True,
+    tensor_params=("self", "mat", "vec"),
+    self=lambda grad, beta: _scaled(grad, beta),
+    mat=lambda grad, vec, alpha: _scaled(grad.outer(conj(vec)), alpha),
+    vec=lambda grad, mat, alpha: _scaled(conj(mat.t()).mv(grad), alpha),
+)
+def addmv(self: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+    if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.shape[1] != vec.shape[0] or (self.size != mat.shape[0] and self.size != 1):
+        raise RuntimeError(
+            f"size mismatch, got input ({self.size}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})"
+        )
+    check_addmv_dtypes(self, mat, vec)
+    return _sum(self, np.matmul(mat, vec), beta, alpha)
+
+
+def _check_batches(batch1: Any, batch2: Any) -> None:
+    if batch1.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
+    if batch2.ndim != 3:
+        raise RuntimeError("batch2 must be a 3D tensor")
+    if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"{sizes((batch1.shape[0], batch1.shape[2]))} but got: {sizes(batch2.shape[:2])}."
+        )
+    if batch1.dtype != batch2.dtype:
+        raise RuntimeError(
+            f"expected scalar type {dtypes.of(batch1).scalar_name} but found {dtypes.of(batch2).scalar_name}"
+        )
+
+
+@op(
+    "baddbmm",
+    computes=Computes("ifc", "baddbmm"),
+    out=RESIZED,
+    inplace=True,
+    tensor_params=("self", "batch1", "batch2"),
+    self=lambda grad, beta: _scaled(grad, beta),
+    batch1=lambda grad, batch2, alpha: _scaled(grad.bmm(conj(batch2.transpose(1, 2))), alpha),
+    batch2=lambda grad, batch1, alpha: _scaled(conj(batch1.transpose(1, 2)).bmm(grad), alpha),
+)
+def baddbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+    _check_batches(batch1, batch2)
+    return _sum(self, np.matmul(batch1, batch2), beta, alpha)
+
+
+@op(
+    "addbmm",
+    computes=Computes("ifc", "addbmm"),
+    out=RESIZED,
+    inplace=True,
+    tensor_params=("self", "batch1", "batch2"),
+    self=lambda grad, beta: _scaled(grad, beta),
+    batch1=lambda grad, batch2, alpha: _scaled(grad.unsqueeze(0).matmul(conj(batch2.transpose(1, 2))), alpha),
+    batch2=lambda grad, batch1, alpha: _scaled(conj(batch1.transpose(1, 2)).matmul(grad.unsqueeze(0)), alpha),
+)
+def addbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+    """The sum over the batch is added."""
+    _check_batches(batch1, batch2)
+    return _sum(self, np.matmul(batch1, batch2).sum(axis=0, dtype=batch1.dtype), beta, alpha)
+
+
+@op(
+    "addr",
+    computes=Computes("bifc"),
+    out=RESIZED,
+    inplace=True,
+    tensor_params=("self", "vec1", "vec2"),
+    self=lambda grad, beta: _scaled(grad, beta),
+    vec1=lambda grad, vec2, alpha: _scaled(grad.mv(conj(vec2)), alpha),
+    vec2=lambda grad, vec1, alpha: _scaled(grad.t().mv(conj(vec1)), alpha),
+)
+def addr(self: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+    """The outer product is added."""
+    if vec1.ndim != 1 or vec2.ndim != 1:
+        raise RuntimeError(f"addr: Expected 1-D argument vec1, but got {vec1.ndim}-D")
+    return _sum(self, np.multiply.outer(vec1, vec2), beta, alpha)
+
+
+@op(
+    "_cdist_forward",
+    computes=Computes("f", "cdist"),
+    out=RESIZED,
+    node="CdistBackward0",
+    method=False,
+    function=False,
+    tensor_params=("x1", "x2"),
+    x1=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -2),
+    x2=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -3),
+)
+def _cdist(x1: Any, x2: Any, p: float) -> Array:
+    apart = np.abs(x1[..., :, None, :] - x2[..., None, :, :])
+    if p == 0:
+        return (apart != 0).sum(axis=-1).astype(x1.dtype)
+    if np.isinf(p):
+        return apart.max(axis=-1, initial=0)
+    if p == 2:
+        return np.sqrt((apart * apart).sum(axis=-1))
+    return np.asarray((apart**p).sum(axis=-1) ** (1 / p), x1.dtype)
+
+
+def _pairs_back(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result: Tensor, dim: int) -> Tensor:
+    """The gradient of the distances by the first points, or with dimension -3 by the second."""
+    first, second = x1.unsqueeze(-2), x2.unsqueeze(-3)
+    apart = first - second if dim == -2 else second - first
+    grad, far = grad.unsqueeze(-1), result.unsqueeze(-1)
+    if p == 0:
+        back = FUNCTIONS["zeros_like"](apart)
+    elif p == 1:
+        back = grad * apart.sign()
+    elif p == float("inf"):
+        back = grad * apart.sign() * (apart.abs() == far)
+    else:
+        scale = (grad / far ** (p - 1)).masked_fill(far == 0, 0)
+        back = scale * (apart if p == 2 else apart.sign() * apart.abs() ** (p - 1))
+    found: Tensor = back.sum(dim)
+    return found
+
+
+@composite("cdist", method=False)
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The distances between each row of `x1` and each row of `x2`, by the norm `p`; batches broadcast."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x._array.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")
+    if x1._array.shape[-1] != x2._array.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    found: Tensor = _cdist(x1, x2, float(p))
+    return found

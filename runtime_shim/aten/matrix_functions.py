@@ -11,9 +11,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, return_type
 from ..core.memory_layout import by_columns
-from ..core.return_types import return_type
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import composite, op
@@ -59,7 +58,6 @@ def _singular(name: str, a: Any) -> LinAlgError:
 
 
 # -- determinants and inverses
-# -------------------------------------------------------------------------------------------------
 
 
 def _inverse_conj(a: Tensor) -> Tensor:
@@ -159,7 +157,6 @@ def _linalg_solve(A: Any, B: Any, left: bool = True) -> Array:
 
 
 # -- decompositions
-# -------------------------------------------------------------------------------------------------
 
 
 def _cholesky_gradient(grad: Tensor, result: Tensor, upper: bool) -> Tensor:
@@ -217,7 +214,6 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     return made
 
 
-_Eigenvalues = return_type("linalg_eig", "eigenvalues eigenvectors")
 _OfHermitian = return_type("linalg_eigh", "eigenvalues eigenvectors")
 
 
@@ -267,45 +263,6 @@ def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
 @composite("linalg_eigvalsh", method=False)
 def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     return _eigh(_triangle_of(A, UPLO))[0]
-
-
-def _eigen_gradients_of_any(grads: Any, A: Tensor, result: Any) -> Tensor:
-    """As PyTorch's linalg_eig_backward: eigenvectors are of norm 1, and their phase is free."""
-    grad_values, grad_vectors = grads
-    values, vectors = result
-    inner = None if grad_values is None else FUNCTIONS["diag_embed"](grad_values)
-    if grad_vectors is not None:
-        turned = vectors.mH @ grad_vectors
-        phases = turned.diagonal(0, -2, -1)
-        if not bool(FUNCTIONS["allclose"](phases.imag, FUNCTIONS["zeros_like"](phases.imag), 1e-2, 1e-2)):
-            raise RuntimeError(
-                "linalg_eig_backward: The eigenvectors in the complex case are specified up to multiplication by "
-                "e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined."
-            )
-        turned = turned - vectors.mH @ (vectors * phases.real.unsqueeze(-2))
-        gaps = (values.unsqueeze(-2) - values.unsqueeze(-1)).conj()
-        eye = FUNCTIONS["eye"](values.size(-1), dtype=dtypes.bool_)
-        turned = (turned / gaps.masked_fill(eye, 1.0)).masked_fill(eye, 0.0)
-        inner = turned if inner is None else turned + inner
-    if inner is None:
-        return FUNCTIONS["zeros_like"](A)
-    found: Tensor = FUNCTIONS["linalg_solve"](vectors.mH, inner @ vectors.mH)
-    return found if A.is_complex() else found.real
-
-
-@op("linalg_eig", computes=_FLOATING, method=False, node="LinalgEigBackward0", outputs=_Eigenvalues._make,
-    A=lambda grads, A, result: _eigen_gradients_of_any(grads, A, result))  # fmt: skip
-def linalg_eig(A: Any) -> tuple[Array, Array]:
-    """Eigenvalues and eigenvectors, as columns, of any square matrices: complex numbers."""
-    check_matrix("linalg.eig", A)
-    kind = np.result_type(A.dtype, np.complex64)
-    values, vectors = np.linalg.eig(A)
-    return values.astype(kind), vectors.astype(kind)
-
-
-@composite("linalg_eigvals", method=False)
-def linalg_eigvals(A: Tensor) -> Tensor:
-    return FUNCTIONS["linalg_eig"](A)[0]
 
 
 _Singular = return_type("linalg_svd", "U S Vh")

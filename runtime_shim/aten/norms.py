@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import wrong_type
+from ..core.array_kinds import packed
 from ..core.dtypes import Array, wrap_dim
+from ..core.error_texts import wrong_type
 from ..core.function_table import ATEN_ALONE, FUNCTIONS
-from ..core.reordered_array import packed
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
 from ..dispatch.registration import composite, op
@@ -136,7 +136,6 @@ def norm(
 
 
 # -- the norms that PyTorch's C++ code calls
-# ----------------------------------------------------------------------------
 
 
 def _check_norm(self: Any) -> None:

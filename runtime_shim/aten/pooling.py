@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, Ints, sizes
+from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor, new_tensor, requires_grad
@@ -20,7 +20,6 @@ from .convolution_kernels import padded
 from .pooling_windows import Windows, check_pooled_rank, check_two_or_three, one_int, per_window, windows_along
 
 # -- ops that pick elements
-# ------------------------------------------------------------------------------------------------
 
 
 def register_pick(
@@ -97,7 +96,6 @@ _PICKS = {
 
 
 # -- maxima
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 def flat_indices(places: Iterable[Array], size: Ints) -> Array:
@@ -236,7 +234,6 @@ def max_pool3d(
 
 
 # -- one dimension
-# ---------------------------------------------------------------------------------------------
 
 
 @composite("max_pool1d_with_indices", method=False)

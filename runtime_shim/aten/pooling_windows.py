@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array, Ints, sizes, wrap_dim
+from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import in_format_of
 from ..core.tensor import Tensor

@@ -8,17 +8,43 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, python_key
+from ..core import dtypes, thread_state
 from ..core.device import CPU, check_device
 from ..core.dtypes import Array
+from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like, laid_out
 from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
-from ..dispatch.op_description import RESIZED
-from ..dispatch.registration import composite
-from . import drawn_results
+from ..dispatch.op_description import ANY_DTYPE, RESIZED
+from ..dispatch.registration import composite, op
 from .creation import asked_to_make, check_like, checked_shape, finish, mode_makes, numpy_dtype
+
+
+def _zeros(grad: Tensor) -> Tensor:
+    found: Tensor = FUNCTIONS["zeros_like"](grad)
+    return found
+
+
+def _no_derivative(grad: Tensor) -> Tensor:
+    raise RuntimeError("derivative for aten::bernoulli is not implemented")
+
+
+def _of_one(name: str, node: str, derivative: Any = _zeros) -> Any:
+    """`found(tensor, array)`: the array as a result of an op on the tensor."""
+    register = op(name, node=node, function=False, method=False, computes=ANY_DTYPE, self=derivative)
+    return register(lambda self, drawn: drawn)
+
+
+bernoulli_result = _of_one("bernoulli.by_element", "BernoulliBackward0")
+bernoulli_p_result = _of_one("bernoulli.p", "NotImplemented", _no_derivative)
+poisson_result = _of_one("poisson.drawn", "PoissonBackward0")
+normal_mean_result = _of_one("normal.mean", "NormalBackward1")
+normal_std_result = _of_one("normal.std", "NormalBackward2")
+normal_result: Any = op(
+    "normal.both", node="NormalBackward3", function=False, method=False, computes=ANY_DTYPE, self=_zeros, other=_zeros
+)(lambda self, other, drawn: drawn)
+
 
 _UNSEEDED = 67280421310721
 """The seed of a generator that has got none."""
@@ -213,7 +239,7 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
-        if python_key.asked(input):
+        if thread_state.asked(input):
             return asked_to_make(f"{name}_like", (input,), requires_grad, dtype=dtype, memory_format=memory_format)
         target = numpy_dtype(dtype, input._array.dtype)
         if not dtypes.is_inexact(target):
@@ -302,7 +328,7 @@ def randint_like(
     check_like("randint_like", input)
     if high is None:
         low, high = 0, low
-    if python_key.asked(input):
+    if thread_state.asked(input):
         options = {"dtype": dtype, "memory_format": memory_format}
         return asked_to_make("randint_like", (input, low, high), requires_grad, **options)
     found = _integers(int(low), int(high), input._array.shape, numpy_dtype(dtype, input._array.dtype), None)
@@ -347,10 +373,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     drawn = normal_numbers(engine_of(generator), math.prod(shape), given[0].dtype).reshape(shape)
     found = np.asarray(drawn * values[1] + values[0], given[0].dtype)
     if not isinstance(std, Tensor):
-        return drawn_results.normal_mean_result(mean, found)
+        return normal_mean_result(mean, found)
     if not isinstance(mean, Tensor):
-        return drawn_results.normal_std_result(std, found)
-    return drawn_results.normal_result(mean, std, found)
+        return normal_std_result(std, found)
+    return normal_result(mean, std, found)
 
 
 @composite("bernoulli", out=RESIZED)
@@ -360,7 +386,7 @@ def bernoulli(self: Tensor, p: float | None = None, *, generator: Any = None) ->
     if p is None and array.dtype.kind in "biu":
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{self.dtype.scalar_name}'")
     drawn = trials(engine_of(generator), array.size, array if p is None else p)
-    record = drawn_results.bernoulli_result if p is None else drawn_results.bernoulli_p_result
+    record = bernoulli_result if p is None else bernoulli_p_result
     found: Tensor = record(self, drawn.astype(array.dtype).reshape(array.shape))
     return found
 

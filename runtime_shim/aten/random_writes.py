@@ -13,17 +13,17 @@ from ..core.dtypes import Array
 from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
-from ..dispatch.inplace_layers import write_through_layers
 from ..dispatch.op_description import RESIZED
 from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite
-from .drawn_results import poisson_result
+from ..dispatch.writing_layers import write_through_layers
 from .inplace import _ZEROED
 from .random_numbers import (
     engine_of,
     in_order_of_memory,
     normal_numbers,
     part_of,
+    poisson_result,
     random_integers,
     trials,
     uniform_numbers,

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import invalid_combination
 from ..core.dtypes import Array, wrap_dim
+from ..core.error_texts import invalid_combination
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import tls
-from ..dispatch.functional_layers import unrecorded
 from ..dispatch.op_description import (
     ANY_DTYPE,
     RESIZED,
@@ -124,10 +122,6 @@ def sum_(
     out: Tensor | None = None,
 ) -> Any:
     dim, keepdim = axis if dim is None else dim, keepdim or keepdims
-    if dim is None and out is None and dtype is None and not keepdim and isinstance(self, Tensor):
-        array = self._array
-        if array.dtype.kind == "f" and unrecorded(tls.state, self):
-            return new_tensor(_add.reduce(array, None))
     if out is not None:
         return sum_dim(self, dim, keepdim, dtype or out.dtype, out=out)
     return sum_all(self, dtype) if dim is None and not keepdim else sum_dim(self, dim, keepdim, dtype)
@@ -285,7 +279,6 @@ def prod(
 
 
 # -- logic and counting
-# -----------------------------------------------------------------------------------------
 
 
 def _logic(name: str, ufunc: Any) -> None:

@@ -1,6 +1,6 @@
-"""scatter_reduce and index_reduce: what is scattered to one place becomes a sum, product, mean or extreme.
+"""scatter_reduce: what is scattered to one place becomes a sum, product, mean or extreme.
 
-Derivatives as scatter_reduce_backward and index_reduce_backward in FunctionsManual.cpp.
+Derivatives as scatter_reduce_backward in FunctionsManual.cpp.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.dtypes import BY_CHAR, Array, wrap_dim
+from ..core import dtypes
+from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import SAME_SCALAR, Computes, OutRule
+from ..dispatch.op_description import ANY_DTYPE, SAME_SCALAR, Computes, OutRule
 from ..dispatch.registration import op
 from .gathering import _along, _check_index, _check_scatter, _nonempty
 
@@ -121,7 +122,6 @@ def _of_factors(grad: Tensor, self: Tensor, src: Tensor, result: Tensor, m: _Mov
 
 
 # -- scatter_reduce
-# ------------------------------------------------------------------------------------------------------
 
 
 def _by_gather(self: Tensor, dim: int, index: Tensor, reduce: str, includes: bool) -> _Moves:
@@ -172,59 +172,63 @@ def scatter_reduce(self: Any, dim: int, index: Any, src: Any, reduce: str, *, in
     return _reduced(self.reshape(shape), where, part, reduce, include_self).reshape(self.shape)
 
 
-# -- index_reduce
-# --------------------------------------------------------------------------------------------------------
-
-
-def _by_select(self: Tensor, dim: int, index: Tensor, reduce: str, includes: bool) -> _Moves:
-    return _Moves(
-        lambda t: t.index_select(dim, index),
-        lambda t, src: t.index_add(dim, index, src),
-        lambda t: t.index_fill(dim, index, 0),
-        lambda t, src: t.index_reduce(dim, index, src, reduce, include_self=includes),
-    )
+def _check_places(index: Any, count: int) -> None:
+    bad = (index < -count) | (index >= count)
+    if bad.any():
+        raise IndexError(f"out of range: tried to access index {index[bad].flat[0]} on a tensor of {count} elements.")
 
 
 @op(
-    "index_reduce",
-    inplace=True,
-    computes=Computes("bif", "index_reduce"),
+    "take",
+    computes=ANY_DTYPE,
     out=OutRule(SAME_SCALAR, resized_first=True, apart=True),
-    tensor_params=("self", "index", "source"),
-    self=lambda grad, self, source, result, dim, index, reduce, include_self: _of_self(
-        grad, self, source, result, reduce, include_self, _by_select(self, dim, index, reduce, include_self)
-    ),
-    source=lambda grad, self, source, result, dim, index, reduce, include_self: _of_src(
-        grad,
-        self,
-        source,
-        result,
-        reduce,
-        include_self,
-        _by_select(self, dim, index, reduce, include_self),
-        "index_reduce",
-    ),
+    tensor_params=("self", "index"),
+    self=lambda grad, self, index: FUNCTIONS["zeros"](self._array.shape, dtype=self.dtype).put_(index, grad, True),
 )
-def index_reduce(self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Array:
-    """`self` with each slice of `source` along `dim` reduced into the slice that `index` says."""
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    d = wrap_dim(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_reduce(): Index is supposed to be a vector")
-    if index.dtype not in (np.int64, np.int32):
-        raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
-    if source.dtype != self.dtype:
-        mine, theirs = (BY_CHAR[a.dtype.char].scalar_name for a in (self, source))
-        raise RuntimeError(f"index_reduce_(): self ({mine}) and source ({theirs}) must have the same scalar type")
-    shape = _nonempty(self)
-    values = source.reshape(_nonempty(source))
-    places = index.reshape(-1)
-    if places.size != values.shape[d]:
+def take(self: Any, index: Any) -> Array:
+    if index.dtype != np.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtypes.of(index).scalar_name}")
+    if index.size and not self.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    _check_places(index, self.size)
+    found: Array = self.reshape(-1)[index]
+    return found
+
+
+def _cleared(grad: Tensor, source: Tensor, index: Tensor, accumulate: bool) -> Tensor:
+    cleared: Tensor = grad if accumulate else grad.put(index, FUNCTIONS["zeros_like"](source), False)
+    return cleared
+
+
+@op(
+    "put",
+    computes=ANY_DTYPE,
+    inplace=True,
+    tensor_params=("self", "index", "source"),
+    self=lambda grad, source, index, accumulate: _cleared(grad, source, index, accumulate),
+    source=lambda grad, source, index: grad.take(index).reshape_as(source),
+)
+def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Array:
+    if index.dtype != np.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {dtypes.of(index).scalar_name}")
+    if self.dtype != source.dtype:
         raise RuntimeError(
-            f"index_reduce_(): Number of indices ({places.size}) should be equal to source.size(dim): "
-            f"({values.shape[d]}), for dim: {d}"
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{dtypes.of(self).scalar_name} and source.dtype = {dtypes.of(source).scalar_name}"
         )
-    _check_index(places, shape[d], d)
-    where = (*(slice(None),) * d, places)
-    return _reduced(self.reshape(shape), where, values, reduce, include_self).reshape(self.shape)
+    if source.size != index.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.size}, index.numel() = {index.size}"
+        )
+    if index.size and not self.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
+    _check_places(index, self.size)
+    found = self.copy(order="C")
+    flat, places = found.reshape(-1), index.reshape(-1)
+    if accumulate:
+        np.add.at(flat, places, source.reshape(-1))
+    else:
+        flat[places] = source.reshape(-1)
+    result: Array = found
+    return result

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.argument_errors import MISSING, not_an_int, wrong_type
+from ..core.array_kinds import packed
 from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.error_texts import MISSING, not_an_int, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
-from ..core.reordered_array import packed
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
-from ..dispatch.out_argument import with_out
 from ..dispatch.registration import composite, op
+from ..dispatch.writing_layers import with_out
 from .extremes import _by_name, _evenly, pair, value_selecting_backward
 
 

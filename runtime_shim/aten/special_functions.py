@@ -16,9 +16,8 @@ from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, Computes, DtypeRefusal, Op
 from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op, publish
-from .absent_gradients import no_derivative
 from .elementwise import conj, mul_scalar
-from .ufunc_makers import FLOAT, unary
+from .ufunc_makers import FLOAT, no_derivative, unary
 
 
 def _written_without_derivative(name: str) -> tuple[Op, Op]:
@@ -280,41 +279,3 @@ for _name, _ufunc in {"isposinf": np.isposinf, "isneginf": np.isneginf}.items():
         ),
         leak=lambda self: int(self._array.dtype.kind in "biu"),
     )
-
-
-@composite("isreal")
-def isreal(self: Tensor) -> Tensor:
-    """Where the imaginary part is 0."""
-    return self.imag == 0 if self.is_complex() else FUNCTIONS["ones_like"](self, dtype=dtypes.bool_)
-
-
-def _i1_of(x: float) -> float:
-    """The modified Bessel function of order 1, by the series of x/2."""
-    half, term, found, k = x / 2, x / 2, 0.0, 0
-    while abs(term) > 1e-17 * max(abs(found), 1e-300) and k < 1000:
-        found += term
-        k += 1
-        term *= half * half / (k * (k + 1))
-    return found
-
-
-def _slope_of_i1(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """i1_backward of torch/csrc/autograd/FunctionsManual.cpp: at zero, where i1(x) / x can't be computed, it is 1/2."""
-    where = FUNCTIONS["where"]
-    if self._array.dtype not in (np.float32, np.float64):
-        raise NotImplementedError(f"\"i1_backward\" not implemented for '{self.dtype.scalar_name}'")
-    eps = float(np.finfo(self._array.dtype).eps)
-    far = self.abs() > eps
-    safe = where(far, self, eps)
-    return grad * where(far, FUNCTIONS["i0"](safe) - result * safe.reciprocal(), 0.5)
-
-
-unary(
-    "special_i1",
-    _each(_i1_of),
-    node="SpecialI1Backward0",
-    inplace_form=False,
-    computes=Computes("bif", "i1_cpu"),
-    result=FLOAT,
-    self=_slope_of_i1,
-)

@@ -1,22 +1,236 @@
-"""Comparison and logic, and the operators of Tensor."""
+"""Powers, and the operators of tensors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import require_tensors
+from ..core.array_kinds import elementwise, packed
+from ..core.dtypes import Array, result_type
+from ..core.error_texts import invalid_combination, public_call, require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach, new_tensor
 from ..core.thread_state import ADINPLACEORVIEW, tls
-from ..dispatch.op_description import ANY_DTYPE, Computes
-from ..dispatch.registration import composite, publish
-from .elementwise import add, div_mode, floor_divide, mul, remainder, rsub, true_divide
+from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ..dispatch.registration import composite, op, publish
+from .elementwise import add, conj, div_mode, floor_divide, mul, mul_scalar, remainder, rsub, true_divide
 from .elementwise_functions import positive
-from .powers import pow_base, power, power_
-from .ufunc_makers import BOOL, binary, is_operand, unary
+from .ufunc_makers import BOOL, FLOAT, binary, binary_kernel, cast, is_operand, unary
+
+
+def _pow_kernel(self: Any, exponent: Any) -> Array:
+    common = result_type(self, exponent)
+    if common.kind in "iu" and not isinstance(exponent, np.ndarray) and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    a, b = cast(self, common), cast(exponent, common)
+    if common.kind in "iu" and isinstance(exponent, np.ndarray) and (b < 0).any():
+        # Truncated 1 / self ** n: 0 unless self is 1 or -1.
+        sign = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0))
+        return np.where(b < 0, sign, np.power(a, np.where(b < 0, 0, b))).astype(common)
+    if common.kind == "b":
+        return np.where(b, a, True)
+    found: Array = np.power(a, b)
+    if common.kind == "c" and isinstance(exponent, np.ndarray):  # computed by the logarithm of 0
+        found = np.where((a == 0) & (b == 0), common.type(complex(np.nan, np.nan)), found)
+    return found
+
+
+def _pow_self(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
+    if exponent == 0:
+        return zeros_like(self)
+    return grad * conj(mul_scalar(self ** (exponent - 1), exponent))
+
+
+def zeros_like(t: Tensor) -> Tensor:
+    found: Tensor = FUNCTIONS["zeros_like"](t)
+    return found
+
+
+def _pow_below(self: Tensor, exponent: Any) -> Any:
+    if exponent == 1:
+        return FUNCTIONS["empty_like"](self).copy_(self)
+    made = new_tensor(pow_scalar.op.kernel(self._array, exponent))  # type: ignore[attr-defined]
+    if exponent == 0 and made._version_counter is not None:
+        made._version_counter[0] += 1
+    return made
+
+
+@op(
+    "pow_scalar",
+    computes=ANY_DTYPE,
+    numbers=("self",),
+    title="pow",
+    below=_pow_below,
+    node="PowBackward0",
+    inplace=True,
+    method=False,
+    function=False,
+    self=_pow_self,
+)
+def pow_scalar(self: Any, exponent: Any) -> Array:
+    """tensor ** number"""
+    if self.dtype.kind == "f":
+        if exponent == 2:
+            return np.multiply(self, self)
+        if exponent == 1:
+            return self.copy("K")
+    return elementwise(_pow_kernel(self, exponent), self)
+
+
+def _pow_tensor_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
+    return FUNCTIONS["where"](exponent == 0, 0.0, grad * conj(exponent * self ** (exponent - 1)))
+
+
+def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
+    condition = (self == 0) & _not_negative(exponent)
+    logarithm = (self.to(result.dtype) if result.is_complex() else self).log()
+    return grad * FUNCTIONS["where"](condition, 0.0, conj(result * logarithm))
+
+
+@op(
+    "pow_tensor",
+    computes=Computes("ifc", "pow"),
+    numbers=("exponent",),
+    title="pow",
+    node="PowBackward1",
+    inplace=True,
+    method=False,
+    function=False,
+    self=_pow_tensor_self,
+    exponent=_pow_tensor_exponent,
+)
+def pow_tensor(self: Any, exponent: Any) -> Array:
+    """tensor ** tensor"""
+    try:
+        return _pow_kernel(self, exponent)
+    except ValueError:
+        dtypes.broadcast_shapes(self.shape, exponent.shape)
+        raise
+
+
+def _pow_base(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
+    if self == 0:
+        return FUNCTIONS["where"](_not_negative(exponent), 0.0, grad * conj(result * -float("inf")))
+    base = complex(self) if exponent.is_complex() else self  # whose logarithm is that of negative numbers as well
+    return grad * conj(result * np.log(base).item())
+
+
+def _not_negative(exponent: Any) -> Any:
+    if isinstance(exponent, Tensor) and exponent.is_complex():
+        return (exponent.imag == 0) & (exponent.real >= 0)
+    return exponent >= 0
+
+
+@op(
+    "pow_base",
+    computes=ANY_DTYPE,
+    numbers=("exponent",),
+    title="pow",
+    node="PowBackward2",
+    method=False,
+    function=False,
+    leak=1,
+    refuses="pow",
+    tensor_params=("exponent",),
+    exponent=_pow_base,
+)
+def pow_base(self: Any, exponent: Any) -> Array:
+    """number ** tensor"""
+    return packed(_pow_kernel(self, exponent))
+
+
+@composite("pow")
+def power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Any:
+    for operand in (self, exponent):
+        if not is_operand(operand):
+            called = public_call()
+            raise invalid_combination("pow", called[2] if called else (self, exponent))
+    chosen = pow_base if not isinstance(self, Tensor) else pow_tensor if isinstance(exponent, Tensor) else pow_scalar
+    return chosen(self, exponent, out=out) if out is not None else chosen(self, exponent)
+
+
+@composite("pow_", function=False)
+def power_(self: Tensor, exponent: Any) -> Tensor:
+    if exponent is None:
+        require_tensors("pow_", self=self, exponent=exponent)
+    chosen = pow_tensor if isinstance(exponent, Tensor) else pow_scalar
+    return chosen.inplace(self, exponent)  # type: ignore[attr-defined]
+
+
+@composite("square", out=RESIZED)
+def square(self: Tensor) -> Any:
+    return pow_scalar(self, 2)
+
+
+@composite("square_")
+def square_(self: Tensor) -> Tensor:
+    return power_(self, 2)
+
+
+def _register(name: str, node: str, logarithm: Callable[[Any], Any], pole: float, method: bool) -> None:
+    """`name(self, other)`, with overloads for a number in either place; the logarithm of `pole` is minus infinity."""
+
+    def product(x: Any, y: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = np.where(np.isnan(y), y, np.where(x == 0, np.zeros_like(x), x * logarithm(y)))
+        return elementwise(found, x, y)
+
+    kernel = binary_kernel(product, FLOAT, None, False)
+
+    def overload(number: int, **derivatives: Any) -> Any:
+        return op(
+            name,
+            computes=Computes("bif", f"{name.removeprefix('special_')}_cpu"),
+            node=f"{node}{number}",
+            inplace=method,
+            method=False,
+            function=False,
+            title=name,
+            tensor_params=("self", "other"),
+            numbers=("self", "other"),
+            **derivatives,
+        )(kernel)
+
+    def self_gradient(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
+        return FUNCTIONS[name](grad, other).masked_fill((self == 0.0) & (other <= pole), 0.0)
+
+    def self_gradient_by_number(grad: Tensor, self: Tensor, other: Any) -> Tensor:
+        found: Tensor = FUNCTIONS[name](grad, other)
+        return found if other > pole else found.masked_fill(self == 0.0, 0.0)
+
+    def other_gradient(grad: Tensor, self: Any, other: Tensor) -> Tensor:
+        return grad * self / (other - pole if pole else other)
+
+    of_number_first = overload(1, other=other_gradient)
+    of_number = overload(2, self=self_gradient_by_number)
+    of_tensors = overload(0, self=self_gradient, other=other_gradient)
+
+    def chosen(self: Any, other: Any) -> Any:
+        if not (is_operand(self) and is_operand(other)) or not (isinstance(self, Tensor) or isinstance(other, Tensor)):
+            called = public_call()
+            raise invalid_combination(name, called[2] if called else ())
+        if not isinstance(other, Tensor):
+            return of_number
+        return of_tensors if isinstance(self, Tensor) else of_number_first
+
+    def call(self: Any, other: Any, *, out: Tensor | None = None) -> Any:
+        found = chosen(self, other)
+        return found(self, other) if out is None else found(self, other, out=out)
+
+    def call_(self: Any, other: Any) -> Any:
+        return chosen(self, other).inplace(self, other)
+
+    composite(name, method=method)(call)
+    if method:
+        publish(f"{name}_", call_)
+
+
+_register("xlogy", "XlogyBackward", np.log, 0.0, True)
+_register("special_xlog1py", "SpecialXlog1PyBackward", np.log1p, -1.0, False)
+
 
 _ufunc: Any
 for _name, _ufunc in {

@@ -1,4 +1,9 @@
-"""Less common functions of two operands. Derivatives as in derivatives.yaml."""
+"""Functions of two operands: remainders, angles and distances, logarithms of sums.
+
+Derivatives as in derivatives.yaml and FunctionsManual.cpp.
+
+Derivatives as in derivatives.yaml and FunctionsManual.cpp.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,18 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import require_tensors
-from ..core.dtypes import Array, result_type
+from ..core.array_kinds import elementwise, packed
+from ..core.dtypes import Array, result_type, wrap_dim
+from ..core.error_texts import UnsupportedError, require_tensors
 from ..core.function_table import FUNCTIONS
-from ..core.reordered_array import elementwise
 from ..core.tensor import Tensor
-from ..dispatch.inplace_layers import store
-from ..dispatch.op_description import ANY_DTYPE, OPS, Computes, DtypeRefusal, OutRule
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
 from ..dispatch.op_node import recorded_write
 from ..dispatch.registration import composite, op
-from .absent_gradients import no_autograd_kernel
+from ..dispatch.writing_layers import store
 from .elementwise import conj, mul_scalar
-from .ufunc_makers import FLOAT, binary, cast, computation_dtype, unary
+from .reductions import dims_of, restore
+from .ufunc_makers import FLOAT, binary, cast, computation_dtype, no_autograd_kernel, unary
 
 
 def _sign_like(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
@@ -216,3 +221,204 @@ unary(
     ),
     leak=lambda self: int(self._array.dtype.kind == "b"),
 )
+
+
+def _angle(a: Any) -> Any:
+    if a.dtype.kind == "c":
+        return packed(np.asarray(np.arctan2(a.imag, a.real)))
+    return elementwise(np.where(np.isnan(a), a, np.where(a < 0, a.dtype.type(math.pi), a.dtype.type(0))), a)
+
+
+def _angle_gradient(grad: Tensor, self: Tensor) -> Tensor:
+    if not self.is_complex():
+        return FUNCTIONS["zeros_like"](self)
+    found: Tensor = FUNCTIONS["where"](self == 0.0, 0.0, grad * self / self.abs().pow(2) * 1j)
+    return found
+
+
+unary("angle", _angle, computes=ANY_DTYPE, result=FLOAT, inplace_form=False, self=_angle_gradient)
+
+
+def _sinc(a: Any) -> Any:
+    x = a * a.dtype.type(math.pi)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return elementwise(np.where(a == 0, a.dtype.type(1), np.sin(x) / x), a)
+
+
+def _sinc_gradient(grad: Tensor, self: Tensor) -> Tensor:
+    by_pi, squared_by_pi = self * math.pi, self * self * math.pi
+    found = grad * ((by_pi * by_pi.cos() - by_pi.sin()) / squared_by_pi).conj()
+    chosen: Tensor = FUNCTIONS["where"](squared_by_pi == 0.0, 0.0, found)
+    return chosen
+
+
+unary("sinc", _sinc, computes=ANY_DTYPE, result=FLOAT, self=_sinc_gradient)
+FUNCTIONS["special_sinc"] = FUNCTIONS["sinc"]
+
+
+# -- complex numbers of two real ones
+
+
+_PARTS_OUT = OutRule(
+    same_dtype(
+        "Expected object of scalar type {want.scalar_name} but got scalar type {got.scalar_name} for argument 'out'"
+    )
+)
+
+
+def _complex_kind(one: Array, other: Array) -> np.dtype[Any]:
+    """The dtype of complex numbers of these parts; RuntimeError unless both are floating and of one dtype."""
+    names = [dtypes.of(a).scalar_name for a in (one, other)]
+    if one.dtype.kind != "f" or other.dtype.kind != "f":
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {names[0]} and {names[1]}"
+        )
+    if one.dtype != other.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for second argument"
+        )
+    if one.dtype == np.float16:
+        raise UnsupportedError("the shim has no complex numbers of half precision; supported: float and double parts")
+    return np.dtype(np.complex64 if one.dtype == np.float32 else np.complex128)
+
+
+def _of_parts(real: Array, imag: Array, kind: np.dtype[Any]) -> Array:
+    found = np.empty(dtypes.broadcast_shapes(real.shape, imag.shape), kind)
+    found.real, found.imag = real, imag
+    return elementwise(found, real, imag)
+
+
+@op(
+    "complex",
+    computes=ANY_DTYPE,
+    leak=1,
+    out=_PARTS_OUT,
+    method=False,
+    real=lambda grad, real: grad.real,
+    imag=lambda grad, imag: grad.imag,
+)
+def _complex(real: Any, imag: Any) -> Array:
+    """Complex numbers of their real and imaginary parts."""
+    return _of_parts(real, imag, _complex_kind(real, imag))
+
+
+@op(
+    "polar",
+    computes=ANY_DTYPE,
+    leak=1,
+    out=_PARTS_OUT,
+    method=False,
+    abs=lambda grad, result: (grad.conj() * result.sgn()).real,
+    angle=lambda grad, result: (grad.conj() * (result * 1j)).real,
+)
+def _polar(abs: Any, angle: Any) -> Array:
+    """Complex numbers of these absolute values and angles."""
+    kind = _complex_kind(abs, angle)
+    return _of_parts(abs * np.cos(angle), abs * np.sin(angle), kind)
+
+
+@op(
+    "hypot",
+    inplace=True,
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)
+def hypot(self: Any, other: Any) -> Array:
+    return np.hypot(self, other)
+
+
+_add: Any = np.add
+_maximum: Any = np.maximum
+
+
+def _log_add(x: Any, y: Any) -> Any:
+    """Of complex numbers, the one with the smaller real part put off the other; as in ATen/native/cpu/LogAddExp.h."""
+    if x.dtype.kind != "c":
+        return np.logaddexp(x, y)
+    with np.errstate(all="ignore"):
+        x_is_less = x.real < y.real
+        low, high = np.where(x_is_less, x, y), np.where(x_is_less, y, x)
+        found = np.log1p(np.exp(low - high)) + high
+        same = np.isinf(low.real) & (low.real == high.real)
+        found = np.where(same, np.where(low.real < 0, low, np.log(np.exp(low) + np.exp(high))), found)
+        no_number: Any = complex(np.nan, np.nan)
+        return np.where(np.isnan(x) | np.isnan(y), no_number, found).astype(x.dtype, copy=False)
+
+
+@op(
+    "logaddexp",
+    computes=Computes("fc", promotes=True),
+    self=lambda grad, self, other: grad / conj((other - self).exp() + 1),
+    other=lambda grad, self, other: grad / conj((self - other).exp() + 1),
+)
+def logaddexp(self: Array, other: Array) -> Array:
+    found: Array = _log_add(self, other)
+    return found
+
+
+@op(
+    "logaddexp2",
+    self=lambda grad, self, other: grad / (FUNCTIONS["pow"](2, other - self) + 1),
+    other=lambda grad, self, other: grad / (FUNCTIONS["pow"](2, self - other) + 1),
+)
+def logaddexp2(self: Array, other: Array) -> Array:
+    return np.logaddexp2(self, other)
+
+
+def _back_through_places(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
+    """By logarithms, which don't overflow; those of real numbers of the positive and the negative part apart."""
+    if not grad._array.ndim or not grad._array.size:
+        return grad
+
+    def from_the_end(logarithm: Tensor) -> Tensor:
+        return (FUNCTIONS["logcumsumexp"]((logarithm - result).flip(dim), dim).flip(dim) + self).exp()
+
+    if grad.is_complex():
+        return from_the_end(grad.conj().log()).conj()
+    size = grad.abs().log()
+    # The lowest number stands for the logarithm of 0, which has no gradient.
+    lowest = float(np.finfo(grad._array.dtype).min)
+    where = FUNCTIONS["where"]
+    return from_the_end(where(grad > 0, size, lowest)) - from_the_end(where(grad < 0, size, lowest))
+
+
+@op(
+    "logcumsumexp",
+    computes=Computes("fc", "logcumsumexp_out_cpu"),
+    out=RESIZED,
+    leak=lambda self, dim: int(not self._array.ndim),
+    self=_back_through_places,
+)
+def logcumsumexp(self: Any, dim: int) -> Array:
+    axis = wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return self.copy()
+    if self.dtype.kind != "c":
+        return packed(np.logaddexp.accumulate(self, axis=axis))
+    found = np.array(self, order="C", subok=False)
+    places = np.moveaxis(found, axis, 0)
+    for i in range(1, len(places)):
+        places[i] = _log_add(places[i - 1], places[i])
+    return packed(found)
+
+
+@op(
+    "logsumexp",
+    computes=ANY_DTYPE,
+    out=RESIZED,
+    leak=1,
+    refuses="logsumexp",
+    self=lambda grad, self, result, dim, keepdim: (
+        restore(grad, self._array.shape, dim, keepdim)
+        * conj((self - restore(result, self._array.shape, dim, keepdim)).exp())
+    ),
+)
+def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
+    if self.dtype.kind in "biu":
+        self = self.astype(dtypes.get_default_dtype().numpy)
+    axes = dims_of(dim, self.ndim)
+    top = _maximum.reduce(self.real, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0).astype(top.dtype)
+    with np.errstate(all="ignore"):
+        found = np.log(_add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
+    return packed(found if keepdim else found.squeeze(axes))

@@ -1,10 +1,4 @@
-"""Makers of elementwise ops over numpy ufuncs: these are the hot paths.
-
-Each op is one Python function (a closure over its ufunc). Its first test picks the path on which nothing but the
-numpy call and the making of a tensor (or the counting of a write) is left to do: that of inference mode, and that of
-normal tensors while nothing is recorded. Anything unusual (other dtypes than the same floating one, errors,
-recording, tracing) goes to the generic layers in `dispatch`.
-"""
+"""Makers of elementwise ops over numpy ufuncs: the kernel, its in-place form, and the functions that run them."""
 
 from __future__ import annotations
 
@@ -15,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING, wrong_type
 from ..core.dtypes import Array, can_cast, cast_error, result_type
+from ..core.error_texts import MISSING, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like
-from ..core.tensor import Tensor, allocate, ndarray, new_tensor
-from ..core.thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
-from ..dispatch.functional_layers import asanyarray, asarray, functional
-from ..dispatch.inplace_layers import inplace, store
-from ..dispatch.layer_counts import COUNTS
+from ..core.tensor import Tensor, ndarray, new_tensor
+from ..core.thread_state import AUTOGRAD, tls
+from ..dispatch.functional_layers import asarray, functional
 from ..dispatch.op_description import (
     ANY_DTYPE,
     ELEMENTWISE,
@@ -35,10 +27,9 @@ from ..dispatch.op_description import (
     OutRule,
     describe,
 )
-from ..dispatch.op_node import describe_recording
-from ..dispatch.out_argument import run_out
+from ..dispatch.op_node import NUMBERS, describe_recording
 from ..dispatch.registration import publish
-from ..dispatch.tensor_arguments import NUMBERS
+from ..dispatch.writing_layers import inplace, run_out, store
 
 # What dtype a result has where the operands promote to an integer or bool.
 SAME, FLOAT, BOOL = "same", "float", "bool"
@@ -142,49 +133,14 @@ def unary(
     def call(self: Tensor = MISSING, *, out: Tensor | None = None) -> Any:
         if out is not None:
             return run_out(op, (self,), out)
-        state = tls.state
-        if isinstance(self, Tensor) and (
-            state.fast or (state.plain and self._keys == NORMAL_KEYS and (not state.grad_mode or self._meta is None))
-        ):
-            a = self._array
-            if a.dtype.kind == floating:
-                r = ufunc(a)
-                if type(r) is not ndarray:
-                    r = asanyarray(r)
-                t = allocate(Tensor)
-                t._array = r
-                t._storage = [0, r]
-                t._meta = None
-                if state.fast:
-                    t._keys = INFERENCE_KEYS
-                    t._version_counter = None
-                else:
-                    t._keys = NORMAL_KEYS
-                    t._version_counter = [0]
-                return t
-        return functional(op, state, (self,))
+        return functional(op, tls.state, (self,))
 
     call.op = op  # type: ignore[attr-defined]
     publish(name, call)
     if inplace_form:
-        direct = type(ufunc) is np.ufunc
 
         def call_(self: Tensor) -> Tensor:
-            state = tls.state
-            if direct and (
-                state.fast
-                if (counter := self._version_counter) is None
-                else state.plain and self._keys == NORMAL_KEYS and (not state.grad_mode or self._meta is None)
-            ):
-                a = self._array
-                if a.dtype.kind == floating and 0 not in a.strides:
-                    ufunc(a, out=a)
-                    self._storage[0] += 1
-                    if counter is not None:
-                        counter[0] += 1
-                        COUNTS["version_bumps"] += 1
-                    return self
-            return inplace(op, state, (self,))
+            return inplace(op, tls.state, (self,))
 
         call_.op = op  # type: ignore[attr-defined]
         publish(name + "_", call_)
@@ -340,41 +296,6 @@ def binary(
         out: Tensor | None = None,
         is_operator: bool = False,
     ) -> Any:
-        state = tls.state
-        if out is None and alpha == 1 and isinstance(self, Tensor):
-            kind = type(other)
-            if (kind is Tensor or kind in inexact_scalars) and (
-                state.fast
-                or (
-                    state.plain
-                    and self._keys == NORMAL_KEYS
-                    and (not state.grad_mode or (self._meta is None and (kind is not Tensor or other._meta is None)))
-                )
-            ):
-                a = self._array
-                if a.dtype.kind == "f":
-                    try:
-                        if kind is Tensor:
-                            b = other._array
-                            r = ufunc(a, b) if b.dtype is a.dtype else None
-                        else:
-                            r = ufunc(a, other)
-                    except (ValueError, OverflowError, TypeError):
-                        r = None  # the generic path says what is wrong
-                    if r is not None:
-                        if type(r) is not ndarray:
-                            r = asanyarray(r)
-                        t = allocate(Tensor)
-                        t._array = r
-                        t._storage = [0, r]
-                        t._meta = None
-                        if state.fast:
-                            t._keys = INFERENCE_KEYS
-                            t._version_counter = None
-                        else:
-                            t._keys = NORMAL_KEYS
-                            t._version_counter = [0]
-                        return t
         args = (self, other, alpha) if with_alpha else (self, other)
         if tensor_first and isinstance(self, NUMBERS):
             raise wrong_type(name, "self", 1, self)
@@ -384,7 +305,7 @@ def binary(
                 chosen = number_first_form
             if out is not None:
                 return run_out(chosen, args, out)
-            return functional(chosen, state, args)
+            return functional(chosen, tls.state, args)
         except TypeError:
             if is_operator:
                 return result_beside_array(call, self, other) if name == "eq" else NotImplemented
@@ -395,43 +316,12 @@ def binary(
     call.operator = as_operator(call, name)  # type: ignore[attr-defined]
     publish(name, call)
     if inplace_form:
-        direct = type(ufunc) is np.ufunc and result is not BOOL
 
         def call_(self: Tensor = MISSING, other: Any = MISSING, *, alpha: Any = 1, is_operator: bool = False) -> Any:
-            state = tls.state
-            kind = type(other)
-            if (
-                direct
-                and alpha == 1
-                and (
-                    state.fast
-                    if (counter := self._version_counter) is None
-                    else state.plain
-                    and self._keys == NORMAL_KEYS
-                    and (not state.grad_mode or (self._meta is None and (kind is not Tensor or other._meta is None)))
-                )
-            ):
-                a = self._array
-                if a.dtype.kind == "f" and 0 not in a.strides:
-                    if kind is Tensor:
-                        b = other._array
-                        taken = b.dtype is a.dtype and b.shape == a.shape and other._storage is not self._storage
-                        if taken:
-                            ufunc(a, b, out=a)
-                    else:
-                        taken = kind in inexact_scalars
-                        if taken:
-                            ufunc(a, other, out=a)
-                    if taken:
-                        self._storage[0] += 1
-                        if counter is not None:
-                            counter[0] += 1
-                            COUNTS["version_bumps"] += 1
-                        return self
             try:
                 numbered = numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD
                 chosen = without_tensor if numbered else op
-                return inplace(chosen, state, (self, other, alpha) if with_alpha else (self, other))
+                return inplace(chosen, tls.state, (self, other, alpha) if with_alpha else (self, other))
             except TypeError:
                 if is_operator:
                     return NotImplemented
@@ -441,3 +331,21 @@ def binary(
         call_.operator = as_operator(call_, name + "_")  # type: ignore[attr-defined]
         publish(name + "_", call_)
     return call
+
+
+def no_derivative(name: str) -> Callable[[Any], Tensor]:
+    """What derivatives.yaml has as `not_implemented("name")`."""
+
+    def refuse(grads: Any) -> Tensor:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return refuse
+
+
+def no_autograd_kernel(name: str) -> Callable[[Any], Tensor]:
+    """The formula of an op that derivatives.yaml doesn't have; the node is called NotImplemented."""
+
+    def refuse(grads: Any) -> Tensor:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return refuse

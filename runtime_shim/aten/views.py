@@ -9,18 +9,18 @@ from typing import Any, cast
 import numpy as np
 
 from ..autograd.gradient_shapes import expandable_to, sum_to
-from ..core import dtypes, error_texts, python_key
-from ..core.argument_errors import invalid_combination, missing_argument, public_call, require_tensors
+from ..core import dtypes, error_texts, thread_state
+from ..core.array_kinds import ReorderedArray, marked
 from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.error_texts import invalid_combination, missing_argument, public_call, require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
-from ..core.reordered_array import ReorderedArray, marked
-from ..core.tensor import Tensor, alias, allocate
+from ..core.tensor import Tensor, alias
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite, op, publish
-from ..dispatch.view_layers import check_history, make_view, plain_view, view_op
+from ..dispatch.view_layers import check_history, make_view, view_op
 
 _as_strided = np.lib.stride_tricks.as_strided
 
@@ -108,7 +108,6 @@ def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 
 # -- shape
-# ------------------------------------------------------------------------------------------------------
 
 
 def view_strides(array: Array, shape: tuple[int, ...]) -> Array | None:
@@ -173,18 +172,6 @@ def view(self: Tensor, *shape: Any, dtype: Any = None, size: Any = None) -> Tens
     except (ValueError, TypeError, RuntimeError):
         check_history(self)
         array = viewed(a, flatten_ints(shape))  # says what is wrong
-    if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
-        made = allocate(Tensor)
-        made._array = array
-        made._storage = self._storage
-        made._meta = None
-        made._keys = INFERENCE_KEYS
-        made._version_counter = None
-        return made
-    if self._meta is None or not tls.state.grad_mode:
-        plain = plain_view(self, array, tls.state)
-        if plain is not None:
-            return plain
     return make_view(VIEW, self, array, (flatten_ints(shape),))
 
 
@@ -303,7 +290,6 @@ def ravel(self: Tensor) -> Tensor:
 
 
 # -- sizes of dimensions
-# ----------------------------------------------------------------------------------------
 
 
 def _squeeze_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
@@ -364,9 +350,7 @@ def _unsqueeze_back(grad: Tensor, dim: int) -> Tensor:
 
 
 def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
-    """`array` expanded to `shape` (-1 keeps a size) with stride 0; RuntimeError with PyTorch's text
-    otherwise.
-    """
+    """`array` expanded to `shape` (-1 keeps a size) with stride 0; RuntimeError with PyTorch's text otherwise."""
     if not array.ndim and -1 not in shape:
         return strided_array(array, shape, (0,) * len(shape))
     lead = len(shape) - array.ndim
@@ -447,7 +431,6 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 # -- detach and alias
-# -------------------------------------------------------------------------------------------
 
 
 @view_op("alias", method=False, function=False, self=lambda grad: grad)
@@ -462,8 +445,8 @@ FUNCTIONS["alias"] = alias_op
 def detach(self: Tensor) -> Tensor:
     """An alias without history that shares the version counter and is not a view."""
     state = tls.state
-    if state.dispatch_modes or (self._keys & PYTHON and python_key.asked(self)):
-        found = cast(Tensor, python_key.ASKING.by_name("detach", (self,)))
+    if state.dispatch_modes or (self._keys & PYTHON and thread_state.asked(self)):
+        found = cast(Tensor, thread_state.ASKING.by_name("detach", (self,)))
         if (self._keys | state.included) & ~state.excluded & 4 and found is not self:
             found._version_counter = self._version_counter
         return found

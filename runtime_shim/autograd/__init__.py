@@ -10,9 +10,9 @@ import numpy
 from ..core import error_texts
 from ..core.dtypes import Size
 from ..core.function_table import FUNCTIONS
-from ..core.python_key import asked
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import tls
+from ..core.thread_state import asked, tls
 from ..tape.history import gradient_edge
 from ..tape.nodes import Edge
 
@@ -133,9 +133,9 @@ def backward(
     edges, grads = _roots(_as_tuple(tensors), grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        from ..core import warned_once
+        from ..core import error_texts
 
-        warned_once.warn_once(warned_once.CREATE_GRAPH)
+        error_texts.warn_once(error_texts.CREATE_GRAPH)
     if inputs is None:
         _engine().run_backward(edges, grads, keep, create_graph, None)
         return
@@ -207,38 +207,34 @@ class _unsafe_preserve_version_counter:
             t._version_counter[0] = version
 
 
-_HERE = "guardfix.runtime_shim.autograd"
+_HERE = "autograd"
 #: Modules that are imported when they are asked for.
-_SUBMODULES = ("graph", "grad_mode", "function", "functional", "anomaly", "variable")
+_SUBMODULES = ("graph", "grad_mode", "function", "functional", "variable")
 _ELSEWHERE = {
     "Function": f"{_HERE}.function",
     "once_differentiable": f"{_HERE}.function",
-    "set_detect_anomaly": f"{_HERE}.anomaly",
-    "detect_anomaly": f"{_HERE}.anomaly",
-    "set_multithreading_enabled": f"{_HERE}.anomaly",
-    "is_multithreading_enabled": f"{_HERE}.anomaly",
+    "set_detect_anomaly": f"{_HERE}.python_nodes",
+    "detect_anomaly": f"{_HERE}.python_nodes",
+    "set_multithreading_enabled": f"{_HERE}.python_nodes",
+    "is_multithreading_enabled": f"{_HERE}.python_nodes",
     "gradcheck": f"{_HERE}.gradient_checks",
     "gradgradcheck": f"{_HERE}.gradient_checks",
-    "SavedTensor": "guardfix.runtime_shim.tape.saved_tensors",
+    "SavedTensor": "tape.saved_tensors",
     "Variable": f"{_HERE}.variable",
     "_force_original_view_tracking": f"{_HERE}.grad_mode",
-    **dict.fromkeys(
-        ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"), "guardfix.runtime_shim.core.gradient_modes"
-    ),
+    **dict.fromkeys(("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"), "core.gradient_modes"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
-
     if name == "torch":  # PyTorch's module imports it, and so has it
-        return importlib.import_module("guardfix.runtime_shim")
+        return late_module()
     if name == "profiler":
-        return importlib.import_module("guardfix.runtime_shim.profiler")
+        return late_module("profiler")
     if name in _SUBMODULES:
-        return importlib.import_module(f"{_HERE}.{name}")
+        return late_module(f"{_HERE}.{name}")
     if name in _ELSEWHERE:
-        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+        return getattr(late_module(_ELSEWHERE[name]), name)
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.autograd", name)

@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.array_kinds import ZeroArray
 from ..core.dtypes import BY_CHAR, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
-from ..core.python_key import asked
 from ..core.tensor import Tensor, meta_of, requires_grad
-from ..core.thread_state import tls
-from ..core.zero_array import ZeroArray
+from ..core.thread_state import asked, tls
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
-from .gradient_shapes import expandable_to, gradient_in_dtype, sum_to
-from .hook_results import as_given, check_replacement
+from .gradient_shapes import as_given, check_replacement, expandable_to, gradient_in_dtype, sum_to
 
 #: How many there were; each has its number.
 _backwards = 0
@@ -48,7 +46,6 @@ def run_backward(
     grad_mode = state.grad_mode
     saved_tensor_hooks = list(state.saved_tensor_hooks)
     state.grad_mode = create_graph
-    state.refresh()
     global _backwards
     outer = _of_this_backward(state)
     _backwards += 1
@@ -69,7 +66,6 @@ def run_backward(
             setattr(state, name, value)
         state.grad_mode = grad_mode
         state.saved_tensor_hooks[:] = saved_tensor_hooks
-        state.refresh()
 
 
 #: How many backwards run within each other on one Python stack. Deeper ones continue on another, as PyTorch's do.
@@ -413,9 +409,7 @@ def _owns_storage(t: Tensor) -> bool:
 
 
 def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, holders: int) -> None:
-    """AccumulateGrad::accumulateGrad: steal, copy, add in place, or add out of place when creating a
-    graph.
-    """
+    """AccumulateGrad::accumulateGrad: steal, copy, add in place, or add out of place when creating a graph."""
     meta = meta_of(variable)
     grad = buffer[0]
     assert grad is not None

@@ -1,6 +1,4 @@
-"""Custom autograd Functions (torch/autograd/function.py, torch/csrc/autograd/custom_function.cpp,
-python_function.cpp).
-"""
+"""Custom autograd Functions. Source: torch/autograd/function.py, torch/csrc/autograd/custom_function.cpp."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from ..core import dtypes, error_texts
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, history, raw_is_leaf, requires_grad
 from ..core.thread_state import tls
-from ..dispatch.inplace_layers import bump
+from ..dispatch.writing_layers import bump
 from ..tape.history import gradient_edge, handle_view_on_rebase, rebase_history, set_gradient_edge
 from ..tape.nodes import Edge, Grads, Node
 from ..tape.saved_tensors import Saved, shown_raw
@@ -159,9 +157,7 @@ class _FunctionMeta(type):
 
 
 class Function(metaclass=_FunctionMeta):
-    """Base of custom Functions: static `forward(ctx, ...)` and `backward(ctx, *grads)`, called through
-    `apply`.
-    """
+    """Base of custom Functions: static `forward(ctx, ...)` and `backward(ctx, *grads)`, called through `apply`."""
 
     _backward_cls: type[Any]
 

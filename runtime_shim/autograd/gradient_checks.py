@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import BY_CHAR, Array, Size
-from ..core.python_key import asked
 from ..core.tensor import Tensor, requires_grad
-from ..core.thread_state import tls
+from ..core.thread_state import asked, tls
 from . import _as_tuple, grad
 
 _GRADIENT = "f", "c", "V"

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..core.gradient_modes import _Guard
-from ..core.tensor import Tensor, requires_grad
+from ..core.gradient_modes import _Guard, no_grad
+from ..core.tensor import Tensor, address, alias, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
 from ..tape import nodes
 from ..tape.history import gradient_edge
 from .backward_engine import will_execute
-
-__all__ = [
-    "GradientEdge",
-    "Node",
-    "disable_saved_tensors_hooks",
-    "get_gradient_edge",
-    "increment_version",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-]
 
 
 class _NodeMeta(type):
@@ -158,16 +149,82 @@ class GradientEdge(NamedTuple):
     output_nr: int
 
 
-def __getattr__(name: str) -> Any:
-    if name == "allow_mutation_on_saved_tensors":
-        import importlib
-
-        return importlib.import_module("guardfix.runtime_shim.autograd.saved_mutation").allow_mutation_on_saved_tensors
-    raise AttributeError(f"module 'torch.autograd.graph' has no attribute '{name}'")
-
-
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The node and input that receive the gradient of `tensor`; RuntimeError if it doesn't require grad."""
     if not requires_grad(tensor):
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     return GradientEdge(_function_of(tensor), tensor.output_nr)
+
+
+class _Handle:
+    """Stands in a node for a tensor that it saved; what the context knows of that goes with it."""
+
+
+class MutationContext:
+    """What was saved within the block: tensors as they are, and copies of those that were written to since."""
+
+    def __init__(self) -> None:
+        self.cloned: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        self.original: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[Any, _Handle] = weakref.WeakValueDictionary()
+
+    def clear(self) -> None:
+        for known in (self.cloned, self.original, self.tid_to_weakhandle):
+            known.clear()
+
+    def pack(self, t: Tensor) -> _Handle:
+        array = t._array
+        version = None if t._version_counter is None else t._version_counter[0]
+        key = id(t._storage), address(array), array.shape, array.strides, version
+        handle = self.tid_to_weakhandle.get(key)
+        if handle is None:
+            handle = self.tid_to_weakhandle[key] = _Handle()
+            self.original[handle] = alias(t, array, t._keys, t._version_counter)
+        return handle
+
+    def unpack(self, handle: _Handle) -> Tensor:
+        found = self.cloned.get(handle)
+        if found is None:
+            found = self.original.get(handle)
+        assert found is not None, (
+            "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+            "originally recorded."
+        )
+        return found
+
+    def before_write(self, target: Tensor) -> None:
+        for handle, saved in list(self.original.items()):
+            if saved._storage is target._storage and address(saved._array) == address(target._array):
+                with no_grad():
+                    self.cloned[handle] = saved.clone()
+                del self.original[handle]
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[MutationContext]:
+    """Within the block, tensors that were saved for backward may be written to: backward, which has to run within it,
+    gets what they were. RuntimeError if such a block is entered within another.
+    """
+    state = tls.state
+    if state.before_write is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = MutationContext()
+    with saved_tensors_hooks(context.pack, context.unpack):
+        state.before_write = context.before_write
+        try:
+            yield context
+        finally:
+            state.before_write = None
+            context.clear()
+
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]

@@ -160,8 +160,7 @@ def weight(value: Any, largest: int, leaf: Callable[[Any], int] = _one) -> int:
     """How many values a walk through `value` meets that knows nothing of sharing: in `[a, a]` all of `a` twice.
 
     `leaf` gives the weight of anything but a container. Looks at each container once, so it's quick where a walk is
-    not. Raises `LimitReached` above `largest`, and
-    for what contains itself.
+    not. Raises `LimitReached` above `largest`, and for what contains itself.
     """
     known: dict[int, int] = {}
     waiting: list[tuple[Any, bool]] = [(value, False)]

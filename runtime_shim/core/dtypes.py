@@ -417,7 +417,7 @@ def wrap_dim(dim: int, ndim: int) -> int:
     try:
         inside = -n <= dim < n
     except TypeError:
-        from .argument_errors import not_an_int
+        from .error_texts import not_an_int
 
         raise not_an_int(dim) from None
     if not inside:

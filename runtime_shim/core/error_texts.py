@@ -1,6 +1,15 @@
-"""Messages shared with PyTorch 2.13, word for word, and the error for what the shim does not have."""
+"""What is said: the texts of errors that the shim shares with PyTorch, errors about arguments, warnings given once.
+
+Source: torch/csrc/utils/python_arg_parser.cpp. A call of a function with one signature is told what is wrong
+with an argument; one with several is shown what it got. Positions count from 1, of a method without `self`.
+"""
 
 from __future__ import annotations
+
+import sys
+import warnings
+from types import CodeType, FrameType
+from typing import Any
 
 from guardfix.pytorch_messages.message_table import wording
 
@@ -116,3 +125,192 @@ DEEPCOPY_SUBCLASS = (
     "either properly implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior for "
     "new_empty() to return an instance of a different type."
 )
+
+
+#: Publicly callable with more than one signature: as a function, as a method (read off PyTorch 2.13).
+_FUNCTIONS = """
+addmm all any arange argsort baddbmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
+bitwise_xor bmm clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ copysign div divide empty eq fill
+fill_ flatten float_power floor_divide fmod full ge greater greater_equal gt index_fill isin le lerp less less_equal
+linspace lt masked_fill max mean min mm moveaxis movedim multiply narrow ne norm not_equal ones pow prod
+rand rand_like randint randint_like randn remainder rsub scatter sort split squeeze std subtract sum tensor_split
+transpose true_divide unflatten var view where xlogy zeros
+"""
+OVERLOADED_FUNCTIONS = frozenset(_FUNCTIONS.split())
+_METHODS = """
+all any argsort bernoulli bernoulli_ bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_
+bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ clamp clamp_
+clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ copysign copysign_ count_nonzero divide divide_ eq eq_ fill_
+float_power float_power_ floor_divide floor_divide_ fmod fmod_ ge ge_ greater greater_ greater_equal
+greater_equal_ gt gt_
+index_fill index_fill_ le le_ lerp lerp_ less less_ less_equal less_equal_ lt lt_ masked_fill masked_fill_
+max mean min moveaxis movedim multiply multiply_ narrow ne ne_ not_equal not_equal_ pow pow_ prod
+remainder remainder_ scatter scatter_ set_ sort squeeze squeeze_ std subtract subtract_ sum tensor_split
+to true_divide true_divide_ var view where xlogy xlogy_
+"""
+OVERLOADED_METHODS = frozenset(_METHODS.split())
+#: Of whose signatures one alone takes so many positional arguments.
+_ONE_TAKES = {
+    **dict.fromkeys(("mm", "bmm", "div"), (2,)),
+    **dict.fromkeys(("addmm", "baddbmm", "transpose"), (3,)),
+    **dict.fromkeys(("max", "min", "mean", "sort", "argsort", "squeeze"), (1,)),
+    **dict.fromkeys(("sum", "prod"), (1, 3)),
+}
+#: With one signature and another that is deprecated and not shown.
+_HIDDEN = {
+    "add": "Tensor other, *, Number alpha = 1",
+    "sub": "Tensor other, *, Number alpha = 1",
+    "addcmul": "Tensor tensor1, Tensor tensor2, *, Number value = 1",
+    "addcdiv": "Tensor tensor1, Tensor tensor2, *, Number value = 1",
+    "addmm": "Tensor mat1, Tensor mat2, *, Number beta = 1, Number alpha = 1",
+    "baddbmm": "Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1",
+}
+
+
+#: The code of each public function and method, by its id: the code itself (so that it lives as long as its id is
+#: here), "torch" or "Tensor", the name, and the defaults of the last positional parameters, after how many without.
+#: Code objects that differ in nothing but their place compare equal.
+PUBLIC_CODE: dict[int, tuple[CodeType, str, str, int, tuple[Any, ...]]] = {}
+
+
+class Missing:
+    """Default of a parameter that has none, so that leaving it out reaches the shim's own error."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = Missing()
+
+
+def public_call() -> tuple[str, bool, tuple[Any, ...]] | None:
+    """(name, whether as a method, positional arguments) of the op that the program called, if any."""
+    frame: FrameType | None = sys._getframe(1)
+    found: FrameType | None = None
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith("guardfix.runtime_shim.") or module.startswith("guardfix.runtime_shim.nn"):
+            break
+        if id(frame.f_code) in PUBLIC_CODE:
+            found = frame
+        frame = frame.f_back
+    if found is None:
+        return None
+    code = found.f_code
+    _, owner, name, required, defaults = PUBLIC_CODE[id(code)]
+    values = [found.f_locals[p] for p in code.co_varnames[: code.co_argcount] if p in found.f_locals]
+    if code.co_flags & 4:
+        values += found.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
+    while values and values[-1] is MISSING:
+        values.pop()
+    while required < len(values) <= required + len(defaults) and values[-1] is defaults[len(values) - required - 1]:
+        values.pop()  # not given, as far as one can tell
+    method = owner == "Tensor"
+    return name, method, tuple(values[1:] if method else values)
+
+
+def require_tensors(op_name: str, **arguments: Any) -> None:
+    """TypeError unless all arguments, which are given in their order from the first on, are tensors."""
+    for i, (param, value) in enumerate(arguments.items(), 1):
+        if not hasattr(value, "_array"):
+            raise wrong_type(op_name, param, i, value)
+
+
+def type_names(values: tuple[Any, ...]) -> str:
+    return ", ".join(type_name(v) for v in values)
+
+
+def type_name(value: Any) -> str:
+    """The type of an argument as PyTorch prints it: `list of [int, Tensor]`."""
+    if type(value) is tuple:
+        inner = ", ".join(type(v).__name__ for v in value)
+        return f"tuple of ({inner}{',' if len(value) == 1 else ''})"
+    if type(value) is list:
+        return f"list of [{', '.join(type(v).__name__ for v in value)}]"
+    return _plain_name(value)
+
+
+def _plain_name(value: Any) -> str:
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
+def invalid_combination(name: str, values: tuple[Any, ...], expected: str | None = None) -> TypeError:
+    tail = "expected one of:" if expected is None else f"expected ({expected})"
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({type_names(values)}), but {tail}")
+
+
+def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str = "Tensor") -> TypeError:
+    """The error for an argument that should be a tensor. `position` counts from 1, with self."""
+    kind = type(value)
+    if hasattr(kind, "__torch_function__") and not hasattr(kind, "_array"):  # is no tensor
+        raise UnsupportedError(
+            f"the shim didn't see that {kind.__name__} has a __torch_function__; supported: subclasses of Tensor, and "
+            "classes that are made after torch.overrides was imported"
+        )
+    name, method, given = op_name, False, ()
+    called = public_call()
+    if called is not None:
+        name, method, given = called
+    overloaded = name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS)
+    if overloaded and wanted == "Tensor" and len(given) + method not in _ONE_TAKES.get(name, ()):
+        return invalid_combination(name, given)
+    if value is MISSING:
+        return missing_argument(name, param, method, given)
+    if param == "self":
+        param = "input"
+    return TypeError(
+        f"{name}(): argument '{param}' (position {position - method}) must be {wanted}, not {_plain_name(value)}"
+    )
+
+
+def missing_argument(name: str, param: str, method: bool, given: tuple[Any, ...]) -> TypeError:
+    if name in _HIDDEN or name.rstrip("_") in _HIDDEN:
+        expected = _HIDDEN[name.rstrip("_")]
+        if not method:
+            expected = f"Tensor input, {expected}, Tensor out = None"
+        return invalid_combination(name, given, expected)
+    if param == "self":
+        param = "input"
+    return TypeError(f'{name}() missing 1 required positional arguments: "{param}"')
+
+
+def not_an_int(value: Any, param: str = "dim") -> TypeError:
+    """The error for an argument that should be an integer; its place is looked up in the call."""
+    name, method, given = public_call() or ("op", False, (value,))
+    if name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS):
+        return invalid_combination(name, given)
+    position = next((i for i, v in enumerate(given, 1) if v is value), 1)
+    return TypeError(f"{name}(): argument '{param}' (position {position}) must be int, not {type(value).__name__}")
+
+
+CREATE_GRAPH = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+    "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the "
+    "cycle and avoid the leak."
+)
+TO_NUMBER = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+
+_given: set[str] = set()
+_always = False
+
+
+def set_warn_always(b: bool) -> None:
+    """Whether such warnings are given each time."""
+    global _always
+    _always = b
+
+
+def is_warn_always_enabled() -> bool:
+    return _always
+
+
+def warn_once(text: str, stacklevel: int = 3) -> None:
+    """A UserWarning with that text, unless there was one. `stacklevel` counts from here, as that of `warn` does."""
+    if _always or text not in _given:
+        _given.add(text)
+        warnings.warn(text, UserWarning, stacklevel=stacklevel)

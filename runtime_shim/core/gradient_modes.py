@@ -217,10 +217,9 @@ def is_inference_mode_enabled() -> bool:
 class AutoNonVariableTypeMode:
     """The C++ guard of that name, active from construction until `__exit__` or destruction.
 
-    With `legacy_pre19` it means what it did before PyTorch 1.9: neither recording nor version counting nor
-    view
-    tracking. Without, what the class that PyTorch 1.9 to 2.13 ship under that name does: it hides autograd
-    only, and warns once per process. PyTorch has no Python name for it. RuntimeError if `enabled` is false.
+    With `legacy_pre19` it means what it did before PyTorch 1.9: neither recording nor version counting nor view
+    tracking. Without, what the class that PyTorch 1.9 to 2.13 ship under that name does: it hides autograd only, and
+    warns once per process. PyTorch has no Python name for it. RuntimeError if `enabled` is false.
     """
 
     _warned = False
@@ -265,7 +264,6 @@ def exclude(keys: int, name: str) -> int:
     before = state.excluded
     state.excluded |= keys
     state.guards.append(name)
-    state.refresh()
     return before
 
 
@@ -274,4 +272,3 @@ def leave_excluded(before: int, name: str) -> None:
     state = tls.state
     state.excluded = before
     _leave(state.guards, name)
-    state.refresh()

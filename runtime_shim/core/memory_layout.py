@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .array_kinds import ReorderedArray
 from .device import channels_last, channels_last_3d
 from .dtypes import Array
-from .reordered_array import ReorderedArray
 from .tensor import Tensor, address, attach
 
 #: (shape, strides, storage offset), strides and offset in elements
@@ -95,7 +95,6 @@ def laid_out_like(found: Array, model: Array) -> Array:
 
 
 # -- channels last
-# ----------------------------------------------------------------------------------------------------
 
 #: Formats whose channels lie side by side, by rank.
 CHANNELS_LAST = {4: channels_last, 5: channels_last_3d}

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .array_kinds import StandInArray
 from .device import CPU
 from .dtypes import Array
 from .tensor import Tensor, address, attach
-from .zero_array import StandInArray
 
 
 class UntypedStorage:

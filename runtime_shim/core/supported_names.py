@@ -2,58 +2,67 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from ..core.late_modules import late_module
 from .error_texts import UnsupportedError
 
 #: While names are listed, one that is missing is only that.
 _listing = False
 
 
-def missing_attribute(module: str, name: str) -> AttributeError:
-    """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing
-    attribute.
-    """
-    namespace = module.removeprefix("torch.")
-    if not name.startswith("__") and not _listing:
-        from .tensor_names import TORCH_NAMES
+@functools.cache
+def _pytorch_names() -> dict[str, list[str]]:
+    """The names of PyTorch's namespaces, as bench/write_torch_names.py wrote them; read when a lookup has failed."""
+    text = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="ascii")
+    return {namespace: names.split() for namespace, _, names in (line.partition(":") for line in text.splitlines())}
 
-        if name in TORCH_NAMES.get(namespace, "").split():
-            return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
+
+def missing_attribute(module: str, name: str) -> AttributeError:
+    """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing attribute."""
+    namespace = module.removeprefix("torch.")
+    if not name.startswith("__") and not _listing and name in _pytorch_names().get(namespace, ()):
+        return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
     return AttributeError(f"module '{module}' has no attribute '{name}'")
+
+
+def refuses_missing(module: str) -> Callable[[str], Any]:
+    """A `__getattr__` for the module of that name, which refuses what the shim doesn't have."""
+
+    def __getattr__(name: str) -> Any:
+        raise missing_attribute(module, name)
+
+    return __getattr__
 
 
 def may_be_pytorchs(dotted: str) -> bool:
     """Whether PyTorch has this name. Where that isn't known, it most likely has: only the public names of some
     namespaces are.
     """
-    from .tensor_names import TORCH_MODULES, TORCH_NAMES
-
     package, _, name = dotted.rpartition(".")
     if name.startswith("_"):
         return not name.startswith("__")
     namespace = package.removeprefix("torch.")
-    names = TORCH_NAMES.get(namespace)
-    return names is None or name in names.split() or name in TORCH_MODULES.get(namespace, "").split()
+    names = _pytorch_names().get(namespace)
+    return names is None or name in names
 
 
 def supported(namespace: str) -> str:
     """The names of a namespace that the shim has, as a list in one line."""
-    import importlib
-
     if namespace == "Tensor":
         from .tensor import Tensor
 
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
-        suffix = "" if namespace == "torch" else "." + namespace
-        from .tensor_names import TORCH_NAMES
-
         try:
-            module = importlib.import_module("guardfix.runtime_shim" + suffix)
+            module = late_module("" if namespace == "torch" else namespace)
         except ModuleNotFoundError:  # no file, but a namespace that the package has
-            module = getattr(importlib.import_module("guardfix.runtime_shim"), namespace)
-        found = [n for n in TORCH_NAMES.get(namespace, "").split() if _stands_in(module, n)]
+            module = getattr(late_module(), namespace)
+        found = [n for n in _pytorch_names().get(namespace, ()) if _stands_in(module, n)]
     return ", ".join(sorted(n for n in found if not n.startswith("_")))
 
 
@@ -72,13 +81,10 @@ def _stands_in(module: ModuleType, name: str) -> bool:
 
 
 def mark_unsupported() -> None:
-    """Put `Unsupported` where Tensor lacks something that PyTorch's has. Run once, when all ops are
-    registered.
-    """
+    """Put `Unsupported` where Tensor lacks something that PyTorch's has. Run once, when all ops are registered."""
     from .tensor import Tensor
-    from .tensor_names import TENSOR_NAMES
 
-    for name in TENSOR_NAMES.split():
+    for name in _pytorch_names()["Tensor"]:
         if not hasattr(Tensor, name):
             setattr(Tensor, name, Unsupported(name))
     Tensor.__dir__ = _names_of  # type: ignore[method-assign,assignment]

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from . import dtypes, error_texts, python_key
+from . import dtypes, error_texts, thread_state
+from .array_kinds import StandInArray, check_allocated, check_readable
 from .device import CPU, strided
 from .dtypes import Array, Size
+from .error_texts import TO_NUMBER, warn_once
 from .function_table import FUNCTIONS
 from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
-from .warned_once import TO_NUMBER, warn_once
-from .zero_array import StandInArray, check_allocated, check_readable
 
 ndarray = np.ndarray
 allocate = object.__new__
@@ -139,7 +139,7 @@ class Tensor:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if python_key.wants_to_be_asked(cls) and _inherits_torch_function(cls):
+        if thread_state.wants_to_be_asked(cls) and _inherits_torch_function(cls):
             cls.__torch_function__ = disabled_torch_function  # type: ignore[attr-defined]
         for told in WHEN_SUBCLASSED:
             told(cls)
@@ -291,9 +291,7 @@ class Tensor:
         raise RuntimeError("requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set the flag in place and return self. RuntimeError on an inference tensor outside inference
-        mode.
-        """
+        """Set the flag in place and return self. RuntimeError on an inference tensor outside inference mode."""
         if not isinstance(requires_grad, bool):
             kind = type(requires_grad).__name__
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
@@ -363,8 +361,8 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """An alias with a version counter of its own (none for an inference tensor in inference mode)."""
-        if python_key.asked(self):
-            return cast(Tensor, python_key.ASKING.by_name("detach", (self,)))
+        if thread_state.asked(self):
+            return cast(Tensor, thread_state.ASKING.by_name("detach", (self,)))
         inference = not self._keys & AUTOGRAD
         counter = None if inference and tls.state.inference_mode else [0]
         return alias(self, self._array, self._keys, counter)
@@ -391,9 +389,7 @@ class Tensor:
     # ---------------------------------------------------------------------------------------
 
     def numpy(self, *, force: bool = False) -> Array:
-        """The data as a numpy array that shares memory. RuntimeError if the tensor requires grad, unless
-        `force`.
-        """
+        """The data as a numpy array that shares memory. RuntimeError if the tensor requires grad, unless `force`."""
         if tls.state.grad_mode and requires_grad(self) and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self._array.dtype.kind == "V":
@@ -425,8 +421,8 @@ class Tensor:
         """The only element as a Python number; RuntimeError if there is not exactly one."""
         if self._array.size != 1:
             raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        if self._keys & PYTHON and python_key.asked(self):
-            return python_key.ASKING.by_name("_local_scalar_dense", (self,))
+        if self._keys & PYTHON and thread_state.asked(self):
+            return thread_state.ASKING.by_name("_local_scalar_dense", (self,))
         return self._array.item()
 
     def __bool__(self) -> bool:
@@ -486,7 +482,7 @@ def _inherits_torch_function(cls: type) -> bool:
     return next(k for k in cls.__mro__ if "__torch_function__" in vars(k)) is Tensor
 
 
-Tensor.__torch_dispatch__ = staticmethod(python_key.disabled_torch_dispatch)  # type: ignore[attr-defined]
+Tensor.__torch_dispatch__ = staticmethod(thread_state.disabled_torch_dispatch)  # type: ignore[attr-defined]
 
 
 def of_class(made: Tensor, cls: type[Tensor]) -> Any:
@@ -498,8 +494,8 @@ def of_class(made: Tensor, cls: type[Tensor]) -> Any:
             f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a "
             f"python object of type {type(made).__name__} which is not a subclass of the requested type"
         )
-    if python_key.wants_to_be_asked(cls):
-        python_key.prepare()
+    if thread_state.wants_to_be_asked(cls):
+        thread_state.prepare()
         made._keys |= PYTHON
     try:
         made.__class__ = cls
@@ -595,8 +591,8 @@ def from_legacy_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if kwargs:
         raise TypeError(f"Tensor() got unexpected keyword arguments {sorted(kwargs)}; use torch.tensor() instead")
     if len(args) == 1 and isinstance(args[0], Tensor):
-        if python_key.asked(args[0]):
-            return cast(Tensor, python_key.ASKING.by_name("alias", (args[0],)))
+        if thread_state.asked(args[0]):
+            return cast(Tensor, thread_state.ASKING.by_name("alias", (args[0],)))
         return FUNCTIONS["alias"](args[0])
     if len(args) == 1 and not isinstance(args[0], int):
         return new_tensor(np.array(args[0], dtype=dtypes.get_default_dtype().numpy))

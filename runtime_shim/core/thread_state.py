@@ -7,10 +7,12 @@ Source: c10/core/InferenceMode.h, c10/core/impl/LocalDispatchKeySet.h, c10/core/
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
-# Dispatch keys, as bits of a key set. PyTorch has one Autograd key per backend; with one backend, one is
-# enough.
+from ..core.late_modules import late_module
+
+# Dispatch keys, as bits of a key set. PyTorch has one Autograd key per backend; with one backend, one is enough.
 BACKEND = 1
 AUTOGRAD = 2
 ADINPLACEORVIEW = 4
@@ -27,11 +29,7 @@ Snapshot = tuple[bool, bool, int, int]
 
 
 class ThreadState:
-    """Per-thread dispatch state.
-
-    Two fields are derived. `fast`: ops may skip every layer above the numpy kernel. `plain`: on a tensor made outside
-    inference mode, of which nothing is recorded, an op only has to count its write or note its view.
-    """
+    """The dispatch state of a thread."""
 
     __slots__ = (
         "anomaly",
@@ -45,7 +43,6 @@ class ThreadState:
         "before_write",
         "dispatch_modes",
         "excluded",
-        "fast",
         "function_modes",
         "function_off",
         "grad_mode",
@@ -53,7 +50,6 @@ class ThreadState:
         "included",
         "inference_mode",
         "no_saved_tensor_hooks",
-        "plain",
         "running_node",
         "saved_tensor_hooks",
         "sequence",
@@ -61,9 +57,6 @@ class ThreadState:
         "transforms",
         "wrap_scalars",
     )
-
-    #: Whether there may be tensors of classes that are asked: then no op may skip its layers.
-    has_asked_classes = False
 
     def __init__(self) -> None:
         self.grad_mode = True
@@ -90,36 +83,12 @@ class ThreadState:
         self.transforms = 0  # how many of torch.func's transforms run within each other
         self.anomaly = False
         self.anomaly_checks_nan = True
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Recompute what is derived; call after any change of modes, key sets, tracer or `before_write`.
-
-        Grad mode is no part of it: ops read that themselves.
-        """
-        self.fast = (
-            self.inference_mode
-            and self.tracer is None
-            and not self.dispatch_modes
-            and not ThreadState.has_asked_classes
-            and (self.excluded & AUTOGRAD) != 0
-            and not (self.included & ADINPLACEORVIEW)
-        )
-        self.plain = (
-            not self.inference_mode
-            and self.tracer is None
-            and not self.dispatch_modes
-            and self.before_write is None
-            and self.included == ADINPLACEORVIEW
-            and not self.excluded
-        )
 
     def snapshot(self) -> Snapshot:
         return self.grad_mode, self.inference_mode, self.included, self.excluded
 
     def restore(self, saved: Snapshot) -> None:
         self.grad_mode, self.inference_mode, self.included, self.excluded = saved
-        self.refresh()
 
     def set_inference_mode(self, enabled: bool) -> None:
         """What constructing c10::InferenceMode does. `False` also turns grad mode on, even inside no_grad."""
@@ -131,7 +100,6 @@ class ThreadState:
         else:
             self.included |= ADINPLACEORVIEW
             self.excluded &= ~AUTOGRAD
-        self.refresh()
 
 
 class _Local(threading.local):
@@ -143,3 +111,43 @@ class _Local(threading.local):
 
 #: `tls.state` is the calling thread's state.
 tls = _Local()
+
+
+class _Asking:
+    """What stands in the place of kernels for such tensors; filled by `utils.asked_classes`."""
+
+    functional: Callable[..., Any]
+    write: Callable[..., Callable[[], None]]
+    view: Callable[..., Any]
+    views: Callable[..., Any]
+    out: Callable[..., Any]
+    by_name: Callable[..., Any]
+    ask: Callable[..., Any]
+
+
+ASKING = _Asking()
+
+
+def asked(t: Any) -> bool:
+    """Whether a tensor's class is asked now."""
+    return bool(t._keys & ~tls.state.excluded & PYTHON)
+
+
+def disabled_torch_dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The op as it is on plain tensors, for Tensor itself and for classes that opt out of `__torch_dispatch__`."""
+    state = tls.state
+    before, modes = state.excluded, state.dispatch_modes
+    state.excluded, state.dispatch_modes = before | PYTHON, []
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        state.excluded, state.dispatch_modes = before, modes
+
+
+def wants_to_be_asked(cls: type) -> bool:
+    return getattr(cls, "__torch_dispatch__", disabled_torch_dispatch) is not disabled_torch_dispatch
+
+
+def prepare() -> None:
+    """From now on there may be such tensors."""
+    late_module("utils.asked_classes")

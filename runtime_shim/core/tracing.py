@@ -13,9 +13,7 @@ from .thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 
 @dataclass(frozen=True)
 class Flags:
-    """A tensor's flags after a step. `version` is None without a counter; `writes` is the storage's true
-    count.
-    """
+    """A tensor's flags after a step. `version` is None without a counter; `writes` is the storage's true count."""
 
     inference: bool
     requires_grad: bool
@@ -29,9 +27,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Step:
-    """One op: the kernels that ran from the top down, the guards in force from the outside in, its
-    results.
-    """
+    """One op: the kernels that ran from the top down, the guards in force from the outside in, its results."""
 
     op: str
     kernels: tuple[str, ...]
@@ -113,9 +109,7 @@ def trace() -> Iterator[Trace]:
     outer = state.tracer
     recorded = Trace()
     state.tracer = recorded
-    state.refresh()
     try:
         yield recorded
     finally:
         state.tracer = outer
-        state.refresh()

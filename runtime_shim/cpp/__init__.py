@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .compile_cache import cache_folder
+from .compiler_diagnostics import CompileError, LoadError, ProgramError, ToolchainMissing
 from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .cpp_program import run_cpp, run_python
-from .program_errors import CompileError, LoadError, ProgramError, ToolchainMissing
+from .own_headers import cache_folder
 
 __all__ = [
     "CompileError",

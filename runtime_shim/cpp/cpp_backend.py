@@ -18,9 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from ..core.error_texts import REQUIRES_GRAD_ON_INFERENCE
-from .backward_checks import BackwardChecks
-from .op_spellings import AnyTensor, OpSpellings
-from .script_module_questions import ScriptModuleQuestions
+from .op_spellings import AnyTensor, BackwardChecks, OpSpellings, ScriptModuleQuestions
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
 """The dispatch keys as the flags that the headers use."""

@@ -16,19 +16,28 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .compile_cache import cache_folder, digest, entry_is_current, manifest_files
-from .compiler_diagnostics import missing_names
+from .compiler_diagnostics import CompileError, LoadError, missing_names
 from .compiler_processes import run_in_group, workplace
-from .header_precompilation import HeaderForm, Precompilation, is_clang, start_precompiling, stopped_with_us
+from .header_precompilation import (
+    HeaderForm,
+    Precompilation,
+    Toolchain,
+    find_toolchain,
+    is_clang,
+    start_precompiling,
+    stopped_with_us,
+)
 from .own_headers import (
+    cache_folder,
+    digest,
+    entry_is_current,
     has_own_header,
     headers_digest,
     is_own_header,
+    manifest_files,
     own_include_folders,
     write_forwarding_headers,
 )
-from .program_errors import CompileError, LoadError
-from .toolchain import Toolchain, find_toolchain
 
 _UMBRELLAS = ("torch/extension.h", "torch/torch.h", "torch/script.h", "torch/all.h", "ATen/ATen.h")
 """Headers worth precompiling: they bring everything, so a program that includes one sees nothing new by it."""
@@ -95,6 +104,7 @@ class CompilerOptions:
         return [
             f"-std={self.standard}",
             "-O0",
+            "-g1",  # line numbers, which a recording gives its steps
             "-fPIC",
             "-pthread",
             *(f"-D{define}" for define in self.define),

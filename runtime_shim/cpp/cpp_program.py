@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import chosen_backend
-from .compiler_diagnostics import is_of_torch, undefined_symbol
+from . import torch_backend
+from .compiler_diagnostics import LoadError, ProgramError, is_of_torch, undefined_symbol
 from .compiler_processes import ended_in_order
 from .cpp_backend import Backend
 from .cpp_compilation import Compiled, CompilerOptions, compile_program
 from .extension_module import bound_to
-from .program_errors import LoadError, ProgramError
 
 SHIM = "guardfix.runtime_shim"
 
@@ -43,10 +42,10 @@ def run_cpp(
             source,
             options,
             # importing the module takes as long as a small compilation: at the same time it costs nothing
-            meanwhile=lambda: chosen.append(chosen_backend.make(module, legacy_since19=legacy_since19)),
+            meanwhile=lambda: chosen.append(torch_backend.make(module, legacy_since19=legacy_since19)),
         )
-    backend = chosen[0] if chosen else chosen_backend.make(module, legacy_since19=legacy_since19)
-    chosen_backend.use(backend)
+    backend = chosen[0] if chosen else torch_backend.make(module, legacy_since19=legacy_since19)
+    torch_backend.use(backend)
     with backend.tracing(sys.stderr) if trace else contextlib.nullcontext():
         return call_main(compiled, arguments, at_error=at_error)
 
@@ -66,7 +65,7 @@ def run_python(
     An exception that leaves the program is printed with its traceback, without the shim's frames unless `all_frames`
     are wanted, and the status is 1. `at_error` is then called with what was printed.
     """
-    backend = chosen_backend.make(module, legacy_since19=legacy_since19)
+    backend = torch_backend.make(module, legacy_since19=legacy_since19)
     before, sys.argv = sys.argv, [str(source), *arguments]
     folder = str(source.resolve().parent)
     sys.path.insert(0, folder)
@@ -80,7 +79,7 @@ def run_python(
         print(stop.code, file=sys.stderr)
         return 1
     except Exception as error:
-        from .program_errors import print_traceback
+        from .compiler_diagnostics import print_traceback
 
         sys.stdout.flush()
         shown = print_traceback(error, str(source), all_frames=all_frames)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .compile_cache import cache_folder, digest
+from .compiler_diagnostics import CompileError
 from .compiler_processes import compiler_pool, workplace
 from .cpp_compilation import (
     Compiled,
@@ -26,9 +26,8 @@ from .cpp_compilation import (
     run_compiler,
     toolchain_digest,
 )
-from .own_headers import is_own_header
-from .program_errors import CompileError
-from .toolchain import Toolchain, find_toolchain
+from .header_precompilation import Toolchain, find_toolchain
+from .own_headers import cache_folder, digest, is_own_header
 
 _VARIANTS = 32
 

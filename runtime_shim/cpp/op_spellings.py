@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import io
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -97,9 +100,6 @@ class OpSpellings:
 
     def _op_alpha_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
         return self.torch.nn.functional.alpha_dropout(input, p, train)
-
-    def _op_feature_alpha_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
-        return self.torch.nn.functional.feature_alpha_dropout(input, p, train)
 
     def _op_alias(self, t: AnyTensor) -> AnyTensor:
         return self.torch.ops.aten.alias(t)
@@ -199,3 +199,92 @@ class OpSpellings:
 
     def promoted_type_name(self, a: Any, b: Any) -> str:
         return str(self.torch.promote_types(a, b)).removeprefix("torch.")
+
+
+class BackwardChecks:
+    """The part of `Backend` for them."""
+
+    torch: Any
+
+    def is_backward_explained(self) -> bool:
+        """Whether backward says what an error comes from."""
+        return bool(self.torch.is_anomaly_enabled())
+
+    def keep_warnings(self) -> Any:
+        """Keeps warnings until `kept_warnings` is given what comes back."""
+        kept = warnings.catch_warnings(record=True)
+        said = kept.__enter__()
+        warnings.simplefilter("always")
+        return kept, said
+
+    def kept_warnings(self, kept: Any) -> list[str]:
+        """The texts of UserWarnings, but for that on `create_graph`, which the headers give."""
+        context, said = kept
+        context.__exit__(None, None, None)
+        texts = [str(warning.message) for warning in said if warning.category is UserWarning]
+        return [text for text in texts if not text.startswith("Using backward() with create_graph=True")]
+
+    def _expect_real(self, outputs: list[Any], grads: list[Any]) -> None:
+        """A complex number has no gradient of its own; C++ says so in other words than Python."""
+        for i, output in enumerate(outputs):
+            given = grads[i] if i < len(grads) else None
+            if given is None and output.requires_grad and output.numel() == 1 and output.is_complex():
+                name = "ComplexDouble" if output.dtype == self.torch.complex128 else "ComplexFloat"
+                raise RuntimeError(f"grad can be computed only for real scalar outputs but got {name}")
+
+    def _expect_recorded(self, inputs: list[Any], outputs: list[Any]) -> None:
+        """An input without history is refused, in C++'s words; an output without one is refused before."""
+        for i, tensor in enumerate(inputs):
+            if not tensor.requires_grad and all(output.requires_grad for output in outputs):
+                raise RuntimeError(f"element {i} of the input tensors does not require grad")  # C++'s words
+
+
+class ScriptModuleQuestions:
+    """The part of `Backend` for them."""
+
+    torch: Any
+
+    def jit_load(self, source: str | bytes, extra_files: dict[str, Any]) -> Any:
+        """The module of an archive, by its path or its bytes; what it has of the extra files is put in."""
+        archive = io.BytesIO(source) if isinstance(source, bytes) else source
+        return self.torch.jit.load(archive, _extra_files=extra_files)
+
+    def jit_save(self, module: Any, extra_files: dict[str, Any]) -> bytes:
+        file = io.BytesIO()
+        self.torch.jit.save(module, file, _extra_files=extra_files)
+        return file.getvalue()
+
+    def jit_run_method(self, module: Any, name: str, arguments: list[Any]) -> Any:
+        return getattr(module, name)(*arguments)
+
+    def jit_train(self, module: Any, on: bool) -> None:
+        module.train(on)
+
+    def jit_to(self, module: Any, where: Any) -> None:
+        module.to(where)
+
+    def jit_copy(self, module: Any, deep: bool) -> Any:
+        return copy.deepcopy(module) if deep else copy.copy(module)
+
+    def jit_freeze(self, module: Any, preserved: list[str]) -> Any:
+        """The module as a frozen one; one that is frozen already has no flag `training`."""
+        return self.torch.jit.freeze(module, preserved) if hasattr(module, "training") else module
+
+    def jit_named(self, module: Any, kind: str) -> list[tuple[str, Any]]:
+        return list(getattr(module, f"named_{kind}")())
+
+    def is_module(self, value: object) -> bool:
+        return isinstance(value, self.torch.nn.Module)
+
+    def jit_attr(self, module: Any, name: str) -> Any:
+        return getattr(module, name)
+
+    def jit_type_name(self, module: Any) -> str:
+        """The qualified name of a module's class."""
+        return str(module._c._type().annotation_str)
+
+    def jit_has_method(self, module: Any, name: str) -> bool:
+        return callable(getattr(module, name, None))
+
+    def jit_hasattr(self, module: Any, name: str) -> bool:
+        return hasattr(module, name)

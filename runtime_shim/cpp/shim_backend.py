@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -10,8 +11,10 @@ from typing import Any, TextIO
 from .. import _C
 from ..aten.parts import slice_
 from ..core.gradient_modes import _leave as forget_guard
+from ..core.tensor import Tensor
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
-from ..library import compiled_ops, ops_without_derivative, script_classes, shared_libraries
+from ..core.tracing import Flags, Step, Trace, flags_of
+from ..library import missing_autograd, op_library, script_classes
 from ..library.custom_ops import CompiledKernel
 from ..tape.history import CopySlices
 from ..tape.nodes import node_class
@@ -19,7 +22,101 @@ from ..tape.saved_tensors import SavedNumber
 from . import cpp_backend as base
 from .cpp_backend import Backend
 from .op_spellings import AnyTensor
-from .trace_printer import TracePrinter
+
+
+class TracePrinter(Trace):
+    """A trace whose steps are written to a stream when they are recorded; nothing is kept.
+
+    c10::InferenceMode(true) {
+      mul_        ADInplaceOrView CPU            -> float32[2, 3] normal version 1
+    }
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self.stream = stream
+        self._shown: dict[int, list[str]] = {}  # by thread state: the scopes that are open on paper
+
+    def __enter__(self) -> TracePrinter:
+        self._attach()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        state = tls.state
+        state.tracer = None
+
+    def traced(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function`, with its thread attached to this trace: a new thread starts without."""
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self._attach()
+            return function(*args, **kwargs)
+
+        return call
+
+    def _attach(self) -> None:
+        state = tls.state
+        if state.tracer is None:
+            state.tracer = self
+
+    def record(self, op: str, keys: int, result: Any) -> None:
+        super().record(op, keys, result)
+        self._write_step(self.steps.pop())
+
+    def guards_changed(self) -> None:
+        """Write the ends and the beginnings of scopes since the last line of this thread."""
+        state = tls.state
+        shown, now = self._shown.setdefault(id(state), []), state.guards
+        common = 0
+        while common < min(len(shown), len(now)) and shown[common] == now[common]:
+            common += 1
+        while len(shown) > common:
+            shown.pop()
+            self._write("}")
+        for name in now[common:]:
+            self._write(f"{name} {{")
+            shown.append(name)
+
+    def enter_op(self, name: str, key: str) -> None:
+        """A kernel of an op of the program's own begins."""
+        self._attach()
+        tls.state.guards.append(f"{name} [{key}]")
+        self.guards_changed()
+
+    def leave_op(self, name: str, key: str, result: Tensor | None) -> None:
+        guards = tls.state.guards
+        while guards and guards.pop() != f"{name} [{key}]":
+            pass
+        self.guards_changed()
+        if result is not None:
+            self._write_line(name, (key,), (flags_of(result),))
+
+    def _write_step(self, step: Step) -> None:
+        self.guards_changed()
+        self._write_line(step.op, step.kernels, step.results)
+
+    def _write_line(self, op: str, kernels: tuple[str, ...], results: tuple[Flags, ...]) -> None:
+        shown = "; ".join(_in_words(flags) for flags in results)
+        self._write(f"{op:<12} {' '.join(kernels):<28} -> {shown}".rstrip())
+
+    def _write(self, line: str) -> None:
+        depth = len(self._shown.setdefault(id(tls.state), []))
+        self.stream.write(f"{'  ' * depth}{line}\n")
+        self.stream.flush()
+
+
+def _in_words(flags: Flags) -> str:
+    words = [f"{flags.dtype}{list(flags.shape)}", "inference" if flags.inference else "normal"]
+    if flags.is_view:
+        words.append("view")
+    if flags.requires_grad:
+        words.append("requires_grad")
+    if flags.grad_fn is not None:
+        words.append(flags.grad_fn)
+    words.append("no version" if flags.version is None else f"version {flags.version}")
+    return " ".join(words)
+
 
 assert (BACKEND, AUTOGRAD, ADINPLACEORVIEW) == (base.CPU, base.AUTOGRAD, base.AD_INPLACE_OR_VIEW)
 
@@ -144,7 +241,6 @@ class ShimBackend(Backend):
         state = tls.state
         shown, leave = self._put_in_force(name, argument)
         state.guards.append(shown)
-        state.refresh()
         if self.printer is not None:
             self.printer.guards_changed()
         return _Guard(shown, leave)
@@ -153,7 +249,6 @@ class ShimBackend(Backend):
         state = tls.state
         guard.leave()
         forget_guard(state.guards, guard.shown)
-        state.refresh()
         if self.printer is not None:
             self.printer.guards_changed()
 
@@ -186,25 +281,25 @@ class ShimBackend(Backend):
     # ---- what a library registers
 
     def define_op(self, name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
-        compiled_ops.declare_op(name, schema, place, called_from_python)
+        op_library.declare_op(name, schema, place, called_from_python)
 
     def implement_op(
         self, name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]
     ) -> None:
-        compiled_ops.implement(name, key, kernel, called_from_python)
+        op_library.implement(name, key, kernel, called_from_python)
 
     def registration_failed(self, message: str) -> None:
-        shared_libraries.registration_failed(message)
+        script_classes.registration_failed(message)
 
     def node_without_derivative(self, op: str, inputs: list[AnyTensor], written: list[AnyTensor]) -> Any:
         """A node for a call of an op without a derivative; None if nothing is recorded."""
-        return ops_without_derivative.node_without_derivative(op, inputs, written)
+        return missing_autograd.node_without_derivative(op, inputs, written)
 
     def record_without_derivative(self, node: Any, outputs: list[AnyTensor], written: list[AnyTensor]) -> None:
-        ops_without_derivative.record_without_derivative(node, outputs, written)
+        missing_autograd.record_without_derivative(node, outputs, written)
 
     def track_without_derivative(self, op: str, base: AnyTensor, views: list[AnyTensor], several: bool) -> None:
-        ops_without_derivative.track_without_derivative(op, base, views, several)
+        missing_autograd.track_without_derivative(op, base, views, several)
 
     def define_class(self, namespace: str, name: str, doc: str) -> Any:
         return script_classes.define_class(namespace, name, doc)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -92,3 +93,32 @@ class _GradScope:
 
     def __exit__(self, *_: object) -> None:
         self.backend.set_grad_enabled(self.before)
+
+
+_current: Backend | None = None
+
+
+def current() -> Backend:
+    """The backend of the program that runs; the shim unless `use` chose another."""
+    global _current
+    if _current is None:
+        _current = make("guardfix.runtime_shim")
+    return _current
+
+
+def make(module: str, *, legacy_since19: bool = False) -> Backend:
+    """The backend for the module of this name: `guardfix.runtime_shim`, or `torch`."""
+    kind: type[Backend]
+    if module == "torch":
+        kind = TorchBackend
+    else:
+        from .shim_backend import ShimBackend
+
+        kind = ShimBackend
+    return kind(importlib.import_module(module), legacy_since19=legacy_since19)
+
+
+def use(backend: Backend) -> None:
+    """Makes `backend` the one behind the programs that are loaded from now on."""
+    global _current
+    _current = backend

@@ -10,7 +10,6 @@ Source: torch/csrc/utils/python_arg_parser.cpp, torch/_tensor.py, torch/override
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import sys
 import threading
@@ -20,6 +19,7 @@ from typing import Any
 
 from ..core import tensor as core_tensor
 from ..core.function_table import FUNCTIONS
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor, disabled_torch_function, read_only
 from ..core.thread_state import ThreadState, tls
 from .op_node import OpNode
@@ -65,7 +65,7 @@ _BUILTINS = frozenset(
     "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc "
     "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_ "
     "linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu "
-    "relu_ rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_".split()
+    "relu_ scaled_dot_product_attention selu_ softplus softshrink threshold_".split()
 )
 #: Operators with a second operand: what refuses it leaves it to the other's method.
 _BINARY = frozenset(
@@ -76,7 +76,6 @@ _BINARY = frozenset(
 
 
 # -- who is asked
-# ------------------------------------------------------------------------------------------------------
 
 
 def asks(kind: type) -> bool:
@@ -169,7 +168,6 @@ def name_of(function: Any) -> str:
 
 
 # -- what stands in the place of a function
-# ----------------------------------------------------------------------------------------------------------
 
 
 def _asking(function: Any, original: FunctionType, wraps_errors: bool, python: bool) -> Callable[..., Any]:
@@ -386,7 +384,7 @@ class _Replacements:
 
     def _put(self) -> None:
         for name in _MODULES:
-            importlib.import_module(f"guardfix.runtime_shim.{name}")
+            late_module(name)
         _collect()
         for replacement in _REPLACED.values():
             replacement.put()

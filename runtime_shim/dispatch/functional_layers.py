@@ -22,34 +22,15 @@ from typing import Any
 import numpy as np
 
 from ..core import error_texts
-from ..core.python_key import ASKING
-from ..core.tensor import Tensor, allocate, history, ndarray, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, ThreadState, tls
+from ..core.tensor import Tensor, history, new_tensor, requires_grad
+from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
 from .op_description import Op
-from .op_node import OpNode, make_node
-from .tensor_arguments import arguments_of, arrays
+from .op_node import OpNode, arguments_of, arrays, make_node
 
 asarray, asanyarray = np.asarray, np.asanyarray
-
-
-# -- registration
-# -----------------------------------------------------------------------------------------------
-
-
-# -- functional ops
-# ---------------------------------------------------------------------------------------------
-
-
-def unrecorded(state: ThreadState, a: Tensor, b: Tensor | None = None) -> bool:
-    """Whether all that an op on these tensors comes to is its kernel and a new tensor around the result."""
-    return state.fast or (
-        state.plain
-        and a._keys == NORMAL_KEYS
-        and (not state.grad_mode or (a._meta is None and (b is None or b._meta is None)))
-    )
 
 
 def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
@@ -80,19 +61,7 @@ def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         assert op.outputs is not None
         result = op.outputs([new_tensor(r) for r in result])
     else:
-        if type(result) is not ndarray:
-            result = asanyarray(result)
-        t = allocate(Tensor)
-        t._array = result
-        t._storage = [0, result]
-        t._meta = None
-        if state.inference_mode:
-            t._keys = INFERENCE_KEYS
-            t._version_counter = None
-        else:
-            t._keys = NORMAL_KEYS
-            t._version_counter = [0]
-        result = t
+        result = new_tensor(result)
     if state.tracer is not None:
         state.tracer.record(op.name, keys, result)
     return result
@@ -125,9 +94,7 @@ def _run_unwrapped(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: l
 
 
 def recorded_node(op: Op, args: tuple[Any, ...], original: Tensor | None = None) -> tuple[OpNode, list[Edge | None]]:
-    """The node of an op about to run, its inputs saved. `original` stands for self if self will be written
-    to.
-    """
+    """The node of an op about to run, its inputs saved. `original` stands for self if self will be written to."""
     tracer = tls.state.tracer
     if tracer is not None:
         tracer.reads(op.name, args)
@@ -209,29 +176,11 @@ def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
         results = [new_tensor(r) for r in found]
         give_history(op, node, results)
         return op.outputs(results)
-    if type(found) is not ndarray:
-        found = asanyarray(found)
-    t = allocate(Tensor)
-    t._array = found
-    t._storage = [0, found]
-    if state.inference_mode:
-        t._keys = INFERENCE_KEYS
-        t._version_counter = None
-    else:
-        t._keys = NORMAL_KEYS
-        t._version_counter = [0]
-    t._meta = None
+    t = new_tensor(found)
+    found = t._array
     if found.dtype.kind in "fcV":
         t._meta = history(node)
         node.outputs.append((found.shape, found.dtype))
         if op.saves_result:
             node.saved["result"] = Saved(t, True)
     return t
-
-
-# -- in-place ops
-# -----------------------------------------------------------------------------------------------
-
-
-# -- out=
-# -------------------------------------------------------------------------------------------------------

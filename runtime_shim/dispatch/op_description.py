@@ -1,9 +1,8 @@
 """What an op is described by: its kernel, its gradients, and what it takes. Everything else it refuses.
 
-A description is made once, where the op is registered, and never changes. What it doesn't say has the strict
-value of PyTorch's structured elementwise ops: floating tensors alone, converted to the dtype that they promote to;
-no Python number and no list in a tensor's place; `out=` of a dtype that the result can be cast to, overlapping no
-input in part.
+A description is made once, where the op is registered, and never changes. What it doesn't say has the strict value of
+PyTorch's structured elementwise ops: floating tensors alone, converted to the dtype that they promote to; no Python
+number and no list in a tensor's place; `out=` of a dtype that the result can be cast to, overlapping no input in part.
 """
 
 from __future__ import annotations
@@ -15,10 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.argument_errors import MISSING, wrong_type
-from .bfloat16_kernels import widen
-from .numpy_names import numpy_name
-from .op_functions import by_position
+from ..core.error_texts import MISSING, wrong_type
+from .kernel_forms import by_position, numpy_name, widen
 
 KernelFunction = Callable[..., Any]
 Refuses = str | None | Callable[..., str | None]
@@ -28,7 +25,6 @@ OPS: dict[str, Op] = {}
 
 
 # -- dtypes
-# -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -203,7 +199,6 @@ def _check_shapes(kernel: KernelFunction, args: tuple[Any, ...]) -> None:
 
 
 # -- out=
-# -------------------------------------------------------------------------------------------------
 
 CheckDtype = Callable[[str, "np.dtype[Any]", "np.dtype[Any]"], None]
 """Given the op's title and the dtypes of the result and of `out`; raises if they don't go together."""
@@ -253,7 +248,6 @@ RESIZED = OutRule(resized_first=True)
 
 
 # -- the description
-# -------------------------------------------------------------------------------------------------
 
 Formula = tuple[int, "Callable[..., Any] | None", "tuple[str, ...]"]
 """Index of the parameter, its gradient, what the gradient asks for by name."""

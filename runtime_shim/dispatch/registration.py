@@ -6,13 +6,12 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..core.argument_errors import PUBLIC_CODE
+from ..core.error_texts import PUBLIC_CODE
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import WHEN_PUBLISHED, Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
-from .inplace_layers import inplace
-from .numpy_names import with_numpy_names
+from .kernel_forms import with_numpy_names
 from .op_description import (
     ELEMENTWISE,
     FLOATING_ALONE,
@@ -25,7 +24,7 @@ from .op_description import (
     Refuses,
     describe,
 )
-from .out_argument import run_out, with_out
+from .writing_layers import inplace, run_out, with_out
 
 
 def op(

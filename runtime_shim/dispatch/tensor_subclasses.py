@@ -8,16 +8,14 @@ from typing import Any
 
 from ..core import dtypes
 from ..core import tensor as core_tensor
+from ..core.array_kinds import stand_in
 from ..core.device import check_device
 from ..core.function_table import FUNCTIONS
-from ..core.python_key import asked, wants_to_be_asked
 from ..core.tensor import Tensor, attach
-from ..core.thread_state import tls
-from ..core.zero_array import stand_in
+from ..core.thread_state import asked, tls, wants_to_be_asked
 from .function_overrides import ALL_DISABLED, SUBCLASSES_DISABLED
 
 # -- the default of Tensor
-# ------------------------------------------------------------------------------------------------------------
 
 
 def _keeps_class(function: Any) -> bool:
@@ -57,7 +55,6 @@ attach("__torch_function__", classmethod(_torch_function))
 
 
 # -- switching it off
-# -----------------------------------------------------------------------------------------------------------
 
 
 class DisableTorchFunctionSubclass:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ..core.argument_errors import wrong_type
 from ..core.dtypes import Array
+from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
-from ..core.python_key import ASKING
 from ..core.tensor import (
     DEFAULT,
     INFERENCE_MODE,
@@ -17,17 +16,16 @@ from ..core.tensor import (
     AutogradMeta,
     Tensor,
     alias,
-    allocate,
     current_version,
     requires_grad,
 )
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, ThreadState, tls
+from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, tls
 from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
-from .layer_counts import COUNTS
 from .op_description import ANY_DTYPE, OPS, Op, describe
 from .op_node import OpNode
 from .registration import publish
+from .writing_layers import COUNTS
 
 
 def propagate_creation_meta(previous: int, new: int) -> int:
@@ -86,10 +84,6 @@ def _windowed(base: Tensor, view: Tensor, previous: Callable[[Tensor], Tensor]) 
 def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: bool = False) -> Tensor:
     """A view op's layers around `array`, an alias of `self`'s memory."""
     state = tls.state
-    if state.plain and self._keys == NORMAL_KEYS and state.grad_mode and not multi:
-        usual = usual_view(op, self, array, args)
-        if usual is not None:
-            return usual
     keys = (state.included | self._keys) & ~state.excluded
     if keys & PYTHON:
         return cast(Tensor, ASKING.view(op, state, self, args, keys, multi))
@@ -115,69 +109,10 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
     return view
 
 
-def usual_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...]) -> Tensor | None:
-    """What `make_view` makes of a normal tensor in normal mode; None if there is more to it."""
-    meta = self._meta
-    if meta is None or meta.view_fn is not None or array.dtype is not self._array.dtype or array.dtype.kind not in "fc":
-        return None
-    root = self if meta.base is None else meta.base
-    counter = root._version_counter
-    if counter is None:
-        return None
-    made = AutogradMeta()
-    if op.differentiable and (meta.requires_grad or meta.grad_fn is not None or requires_grad(self)):
-        node, _ = recorded_node(op, (self, *args))
-        node.outputs = [(array.shape, array.dtype)]
-        made.grad_fn = node
-    made.base = root
-    if root is not self and meta.creation_meta != DEFAULT:
-        made.creation_meta = meta.creation_meta
-    made.attr_version = counter[0]
-    view = allocate(Tensor)
-    view._array = array
-    view._storage = self._storage
-    view._meta = made
-    view._keys = NORMAL_KEYS
-    view._version_counter = counter
-    COUNTS["view_records"] += 1
-    return view
-
-
 def check_history(self: Tensor) -> None:
     """RuntimeError if `self` is a view that mayn't be used any more, which PyTorch finds before a kernel runs."""
     if isinstance(self, Tensor) and self._keys & AUTOGRAD & ~tls.state.excluded and tls.state.grad_mode:
         gradient_edge(self)
-
-
-def plain_view(self: Tensor, array: Array, state: ThreadState) -> Tensor | None:
-    """What `make_view` makes of a normal tensor of which nothing is recorded; None if there may be more to do."""
-    meta = self._meta
-    grad_mode = state.grad_mode
-    if (
-        not state.plain
-        or self._keys != NORMAL_KEYS
-        or array.dtype is not self._array.dtype
-        or (meta is not None and (grad_mode or meta.view_fn is not None))
-    ):
-        return None
-    root = self if meta is None or meta.base is None else meta.base
-    counter = root._version_counter
-    if counter is None:
-        return None
-    made = AutogradMeta()
-    made.base = root
-    made.attr_version = counter[0]
-    if not grad_mode:
-        kept = root is not self and meta is not None and meta.creation_meta == INFERENCE_MODE
-        made.creation_meta = INFERENCE_MODE if kept else NO_GRAD_MODE
-    view = allocate(Tensor)
-    view._array = array
-    view._storage = self._storage
-    view._meta = made
-    view._keys = NORMAL_KEYS
-    view._version_counter = counter
-    COUNTS["view_records"] += 1
-    return view
 
 
 def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ...]) -> list[Tensor]:
@@ -241,25 +176,8 @@ def view_op(
                 if isinstance(self, Tensor):
                     raise
                 raise wrong_type(name, "self", 1, self) from None
-            if self._keys == INFERENCE_KEYS and tls.state.tracer is None:
-                view = allocate(Tensor)
-                view._array = array
-                view._storage = self._storage
-                view._meta = None
-                view._keys = INFERENCE_KEYS
-                view._version_counter = None
-                return view
-            state = tls.state
-            if self._meta is None or not state.grad_mode:
-                plain = plain_view(self, array, state)
-                if plain is not None:
-                    return plain
             if len(args) != count:
                 args = made.bind((self, *args), kwargs)[1:]
-            if state.plain and state.grad_mode and self._keys == NORMAL_KEYS:
-                usual = usual_view(made, self, array, args)
-                if usual is not None:
-                    return usual
             return make_view(made, self, array, args)
 
         count = len(made.params) - 1

@@ -13,19 +13,14 @@ from .continuous_distributions import (
     Normal,
     Uniform,
 )
-from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson
+from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson, kl_divergence, register_kl
 from .distribution import Distribution
-from .divergence import kl_divergence, register_kl
 from .transforms import (
-    AbsTransform,
     AffineTransform,
     ComposeTransform,
     ExpTransform,
-    IndependentTransform,
     LogNormal,
-    PowerTransform,
     SigmoidTransform,
-    SoftplusTransform,
     TanhTransform,
     Transform,
     TransformedDistribution,
@@ -63,7 +58,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AbsTransform",
     "AffineTransform",
     "Bernoulli",
     "Categorical",
@@ -73,15 +67,12 @@ __all__ = [
     "Exponential",
     "Geometric",
     "Independent",
-    "IndependentTransform",
     "Laplace",
     "LogNormal",
     "MultivariateNormal",
     "Normal",
     "Poisson",
-    "PowerTransform",
     "SigmoidTransform",
-    "SoftplusTransform",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..aten import FUNCTIONS
-from ..core import dtypes
 from ..core.gradient_modes import no_grad
-from ..core.number_limits import finfo
+from ..core.supported_names import refuses_missing
 from ..core.tensor import Tensor
+from ..core.value_checks import finfo
 from .continuous_distributions import Independent, Normal
 from .distribution import POSITIVE, REAL, UNIT, Constraint, Distribution
 
@@ -147,29 +147,6 @@ class ComposeTransform(Transform):
         return f"ComposeTransform(\n    {inner}\n)"
 
 
-class IndependentTransform(Transform):
-    """A transform whose last dimensions are one event."""
-
-    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.base_transform, self.reinterpreted_batch_ndims = base_transform, reinterpreted_batch_ndims
-        self.bijective, self.sign = base_transform.bijective, base_transform.sign
-        self.domain = _of_events(base_transform.domain, reinterpreted_batch_ndims)
-        self.codomain = _of_events(base_transform.codomain, reinterpreted_batch_ndims)
-
-    def _call(self, x: Tensor) -> Tensor:
-        return self.base_transform(x)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return self.base_transform.inv(y)
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
-
-    def __repr__(self) -> str:
-        return f"IndependentTransform({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
-
-
 def _of_events(constraint: Constraint, count: int) -> Constraint:
     def holds(x: Tensor) -> Tensor:
         found = constraint.holds(x)
@@ -238,44 +215,6 @@ class TanhTransform(_Elementwise):
         return 2.0 * (math.log(2.0) - x - _softplus(-2.0 * x))
 
 
-class SoftplusTransform(_Elementwise):
-    """log(1 + exp(x))."""
-
-    codomain = POSITIVE
-
-    def _call(self, x: Tensor) -> Tensor:
-        return _softplus(x)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return (-y).expm1().neg().log() + y
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -_softplus(-x)
-
-
-class PowerTransform(_Elementwise):
-    """x ** exponent, of positive numbers."""
-
-    domain = codomain = POSITIVE
-
-    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.exponent = FUNCTIONS["as_tensor"](exponent, dtype=dtypes.get_default_dtype())
-
-    @property
-    def sign(self) -> Any:
-        return self.exponent.sign()
-
-    def _call(self, x: Tensor) -> Tensor:
-        return x.pow(self.exponent)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return y.pow(1 / self.exponent)
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return (self.exponent * y / x).abs().log()
-
-
 class AffineTransform(Transform):
     """loc + scale * x; the last `event_dim` dimensions are one event."""
 
@@ -307,23 +246,6 @@ class AffineTransform(Transform):
         if self._event_dim:
             found = found.expand(x.shape)
         return sum_rightmost(found, self._event_dim).expand(x.shape[: x.dim() - self._event_dim])
-
-
-class AbsTransform(Transform):
-    """|x|, whose inverse is the value without a sign."""
-
-    codomain = POSITIVE
-
-    def _call(self, x: Tensor) -> Tensor:
-        return x.abs()
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return y
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AbsTransform)
-
-    __hash__ = object.__hash__
 
 
 identity_transform = ComposeTransform([])
@@ -447,3 +369,6 @@ def _softplus(x: Tensor) -> Tensor:
     from ..nn.functional import softplus
 
     return softplus(x)
+
+
+__getattr__ = refuses_missing("torch.distributions.transforms")

@@ -14,9 +14,10 @@ from typing import Any
 import setuptools
 from setuptools.command.build_ext import build_ext
 
-from ..cpp.toolchain import Toolchain, find_toolchain
-from .compiled_objects import compiled_object, copied, in_parallel
-from .extension_flags import (
+from ..cpp.header_precompilation import Toolchain, find_toolchain
+from .cmake_package import (
+    KEEP_BUILDING,
+    NOT_BUILT,
     STANDARD,
     extension_defines,
     extension_include_folders,
@@ -27,7 +28,7 @@ from .extension_flags import (
     without_libraries_of_pytorch_in,
     without_limited_api,
 )
-from .torch_distribution import KEEP_BUILDING, NOT_BUILT
+from .inline_modules import compiled_object, copied, in_parallel
 
 _STAND_IN = "# In the place of an extension that can't be built.\n"
 

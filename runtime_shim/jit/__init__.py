@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from .archive_loader import load
 from .archive_writer import save
-from .script_errors import ArchiveError, Error
 from .script_module import ArchiveModule as Module
 from .script_source import Method
+from .script_values import ArchiveError, Error
 from .torchscript_archive import ArchiveLimits as Limits
 
 _OF_FUNCTIONS = (
@@ -50,11 +50,7 @@ __all__ = ["ArchiveError", "Error", "Final", "Limits", "Method", "Module", "load
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fork", "wait", "_fork", "_wait", "Future"):
-        from . import forked_tasks
-
-        return getattr(forked_tasks, name)
-    if name in _OF_FUNCTIONS:
+    if name in _OF_FUNCTIONS or name in ("fork", "wait", "_fork", "_wait", "Future"):
         from . import scripted_functions
 
         return getattr(scripted_functions, name)

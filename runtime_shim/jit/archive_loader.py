@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..core.account import Account, LimitReached, brief, pay, paying_into, weight
+from ..core.late_modules import late_module
 from ..core.pickle_machine import Builder
+from .archive_writer import Runtime
 from .archived_tensors import TensorReader
 from .calls.call_costs import LARGEST
 from .calls.call_table import OpTable
 from .script_compiler import compile_function
-from .script_errors import ArchiveError
 from .script_module import ArchiveModule, make_instance
-from .script_runtime import Runtime
 from .script_source import CompilationUnit, ParsedFunction, parse_file
-from .script_values import ScriptObject
+from .script_values import ArchiveError, ScriptObject
 from .torchscript_archive import Archive, ArchiveLimits, ArchiveSource, open_archive, unpickle
 from .type_annotations import Mismatch, Type, convert, has_type
 
@@ -37,20 +36,19 @@ def load(
     """Loads a TorchScript archive as `torch.jit.save` of PyTorch 2.13 writes it, without PyTorch.
 
     `f` is a path or a binary file object. `map_location` may be "cpu", for archives saved on another device.
-    `_extra_files` is a dict whose keys name extra files; their contents are put in. `backend` is the module
-    whose ops run the code (default: the shim); `limits` bounds what the archive may ask for.
+    `_extra_files` is a dict whose keys name extra files; their contents are put in. `backend` is the module whose ops
+    run the code (default: the shim); `limits` bounds what the archive may ask for.
 
-    Parameters and buffers are made by the backend's ops, so guards in force here apply to them: loaded in
-    inference mode they are inference tensors.
+    Parameters and buffers are made by the backend's ops, so guards in force here apply to them: loaded in inference
+    mode they are inference tensors.
 
     Raises ArchiveError when the file is not such an archive, is damaged, asks for more than `limits`, or
-    unconditionally calls an op that cannot be run; nothing of it has run then. OSError when a path cannot
-    be opened.
+    unconditionally calls an op that cannot be run; nothing of it has run then. OSError when a path cannot be opened.
     """
     if map_location is not None and str(map_location) not in ("cpu", "cpu:0"):
         raise ValueError(f"map_location={map_location!r}: only 'cpu' is supported")
     if backend is None:
-        backend = importlib.import_module("guardfix.runtime_shim")
+        backend = late_module()
     with open_archive(f, limits or ArchiveLimits()) as archive:
         try:
             with paying_into(Account(archive.limits.of_a_load(archive.length))):
@@ -275,9 +273,7 @@ class _Loader:
                 path.append((child, child.children()))
 
     def _check_ops(self) -> None:
-        """Every op that a call of some method must reach can be run. What stands in a branch is left to its
-        call.
-        """
+        """Every op that a call of some method must reach can be run. What stands in a branch is left to its call."""
         for name in self._modules:
             pay()
             for method in self._unit.classes[name].methods.values():

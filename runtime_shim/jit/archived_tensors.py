@@ -6,7 +6,6 @@ table here; any other one is refused by that name.
 
 from __future__ import annotations
 
-import importlib
 import io
 import sys
 from collections import OrderedDict
@@ -17,14 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core import dtypes, pickled_values
+from ..core import dtypes, pickle_machine
 from ..core.account import brief
 from ..core.device import device
-from ..core.pickle_machine import Global, Opcode, PickleMachine
-from ..core.pickled_values import of_kind
+from ..core.late_modules import late_module
+from ..core.pickle_machine import Global, Opcode, PickleMachine, of_kind
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..nn.parameter import Parameter
-from .script_errors import ArchiveError
+from .script_values import ArchiveError
 from .torchscript_archive import Archive, ArchiveLimits
 
 DTYPE_CODES: dict[int, str] = {
@@ -73,9 +72,7 @@ class Storage:
 
 
 class TensorReader:
-    """Makes the tensors of one pickle, whose storages are the records below `folder` ("data" or
-    "constants").
-    """
+    """Makes the tensors of one pickle, whose storages are the records below `folder` ("data" or "constants")."""
 
     def __init__(self, archive: Archive, folder: str, backend: Any, byte_order: str, map_location: str | None) -> None:
         self._archive = archive
@@ -144,9 +141,7 @@ class TensorReader:
         hooks: Any,
         metadata: Any = None,
     ) -> Any:
-        """A tensor over a storage: PyTorch's `_rebuild_tensor_v2`. Neither a view nor sharing a version
-        counter.
-        """
+        """A tensor over a storage: PyTorch's `_rebuild_tensor_v2`. Neither a view nor sharing a version counter."""
         if not isinstance(storage, Storage):
             raise ArchiveError("a tensor without a storage")
         if not (_naturals((offset,)) and _naturals(size) and _naturals(stride) and len(size) == len(stride)):
@@ -199,7 +194,7 @@ def load_saved(data: bytes, map_location: Any) -> Any:
         order = archive.read("byteorder")[:20].decode("latin-1") if "byteorder" in archive else "little"
         if order not in ("little", "big"):
             raise ArchiveError(f"byte order {order!r}, neither little nor big", record="byteorder")
-        shim = importlib.import_module("guardfix.runtime_shim")
+        shim = late_module()
         reader = TensorReader(archive, "data", shim, order, None if map_location is None else "cpu")
         return _Machine(_OPCODES, _SavedNames(reader), _KEYS).load(archive.read("data.pkl"))
 
@@ -216,7 +211,7 @@ class _Machine(PickleMachine):
 
 
 _DTYPES = {known.name: known for known in (*dtypes.ALL, dtypes.bfloat16)}
-_OPCODES: dict[str, Opcode] = {**pickled_values.OPCODES, "BINPERSID": PickleMachine.persistent}
+_OPCODES: dict[str, Opcode] = {**pickle_machine.OPCODES, "BINPERSID": PickleMachine.persistent}
 
 
 class _SavedNames:
@@ -234,7 +229,7 @@ class _SavedNames:
         self._calls: dict[str, Callable[..., Any]] = {
             "torch._utils _rebuild_tensor_v2": rebuilt,
             "torch._utils _rebuild_parameter": _parameter,
-            **pickled_values.CALLS,
+            **pickle_machine.CALLS,
             "torch Size": _size,
             "torch device": lambda kind, index=None: (
                 device(of_kind(str, kind)) if index is None else device(kind, index)

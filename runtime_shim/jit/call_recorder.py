@@ -23,7 +23,7 @@ from ..core.error_texts import UnsupportedError
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..core.tracing import Trace
-from .calls.tensor_call_names import LISTS
+from .calls.call_registry import LISTS
 from .traced_spellings import CODE_OF_DTYPE, Spelling, spelling
 
 
@@ -406,11 +406,9 @@ def recording_calls(recorder: CallRecorder) -> Iterator[None]:
             put(functional, name, recorder.watched(spell, value))
     state = tls.state
     outer, state.tracer = state.tracer, recorder
-    state.refresh()
     try:
         yield
     finally:
         state.tracer = outer
-        state.refresh()
         for step in reversed(undo):
             step()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .calls.container_calls import sorted_list
+from .calls.value_calls import sorted_list
 from .script_printing import to_text
 
 

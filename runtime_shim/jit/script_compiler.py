@@ -1,9 +1,8 @@
-"""Functions of an archive as closures: one walk over the syntax tree at load, none of it handed to Python's
-compiler.
+"""Functions of an archive as closures: one walk over the syntax tree at load, none of it handed to Python's compiler.
 
-What a node may be is a closed set; whatever else stands in the code is refused with its file and line before
-anything runs. Names reach local variables, ops reach the table of ops, attributes reach the slots of script
-objects, and nothing reaches a Python object's own attributes.
+What a node may be is a closed set; whatever else stands in the code is refused with its file and line before anything
+runs. Names reach local variables, ops reach the table of ops, attributes reach the slots of script objects, and nothing
+reaches a Python object's own attributes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from ..core.account import account_in_force, brief, pay
 from .calls.call_costs import parts_of
 from .calls.call_table import OpTable, UnknownOp
 from .script_builtins import Builtins
-from .script_errors import ArchiveError
 from .script_running import ACTIVATION, LINE, ScriptRaise
 from .script_source import CompilationUnit, Lacking, ParsedFunction, ScriptStatement, SourceError, literal, qualified
 from .script_statements import (
@@ -34,7 +32,7 @@ from .script_statements import (
     run_block,
     while_loop,
 )
-from .script_values import UNINITIALIZED, Enumerator, ForkedTask, ScriptObject
+from .script_values import UNINITIALIZED, ArchiveError, Enumerator, ForkedTask, ScriptObject
 from .type_annotations import NotAType, Type, World, dotted_name, type_of_annotation
 
 _LONGEST = 4000

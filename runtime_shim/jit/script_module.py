@@ -1,6 +1,4 @@
-"""What `jit.load` returns: a module whose methods run the archive's code, with the interface of a scripted
-module.
-"""
+"""What `jit.load` returns: a module whose methods run the archive's code, with the interface of a scripted module."""
 
 from __future__ import annotations
 
@@ -10,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.account import brief
-from .archive_writer import save
-from .script_runtime import runtime_of
+from .archive_writer import runtime_of, save
 from .script_source import Method, ScriptClass
 from .script_values import ScriptObject
 from .type_annotations import Mismatch, convert
@@ -79,9 +76,7 @@ class ArchiveModule(ScriptObject):
         return name in self.slots or name in self.script_class.constants
 
     def setattr(self, name: str, value: Any) -> None:
-        """Sets a declared attribute. AttributeError when there is none, RuntimeError when the type does not
-        fit.
-        """
+        """Sets a declared attribute. AttributeError when there is none, RuntimeError when the type does not fit."""
         declared = self.script_class
         if name not in declared.attributes:
             raise AttributeError(f"'{declared.name}' object has no attribute '{name}'")

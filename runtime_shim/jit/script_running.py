@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..core.account import LimitReached
-from .script_errors import ArchiveError, Error
+from .script_values import ArchiveError, Error
 
 if TYPE_CHECKING:
     from .script_source import ParsedFunction
@@ -28,9 +28,7 @@ class Activation:
     depth: int = 0
 
     def deeper(self) -> Activation:
-        """The activation of a function called from here. ArchiveError on recursion, which TorchScript has
-        not.
-        """
+        """The activation of a function called from here. ArchiveError on recursion, which TorchScript has not."""
         if self.depth >= _DEEPEST:
             raise ArchiveError(f"calls nest more than {_DEEPEST} deep: TorchScript has no recursion")
         return Activation(self.depth + 1)
@@ -70,9 +68,7 @@ class ScriptFailure(Exception):
     frames: list[ScriptFrame] = field(default_factory=list)
 
     def translated(self) -> Exception:
-        """What Python sees: PyTorch's exception type, and its text with the traceback of the archive's
-        code.
-        """
+        """What Python sees: PyTorch's exception type, and its text with the traceback of the archive's code."""
         cause = self.cause
         if isinstance(cause, LimitReached):
             cause = ArchiveError(f"{cause}; `limits` of jit.load can raise that")

@@ -1,9 +1,8 @@
-"""The `code/` of an archive, declared: classes with their attributes and methods, functions, and where they
-stand.
+"""The `code/` of an archive, declared: classes with their attributes and methods, functions, and where they stand.
 
-TorchScript's serialized source is Python syntax (`torch/csrc/jit/serialization/python_print.cpp`), so the
-standard parser reads it. Nothing here is executed: a file is a list of classes and functions, and anything
-else in it ends the load.
+TorchScript's serialized source is Python syntax (`torch/csrc/jit/serialization/python_print.cpp`), so the standard
+parser reads it. Nothing here is executed: a file is a list of classes and functions, and anything else in it ends the
+load.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from .script_errors import ArchiveError
 from .script_printing import to_text
-from .script_values import Enumerator
+from .script_values import ArchiveError, Enumerator
 from .type_annotations import NotAType, Type, dotted_name, type_of_annotation
 
 _Runtime = Any
@@ -44,9 +42,7 @@ class ScriptParameter:
 
 @dataclass(eq=False)
 class ParsedFunction:
-    """A function or method of the archive. `body` is filled by the compiler, `runtime` when the archive is
-    whole.
-    """
+    """A function or method of the archive. `body` is filled by the compiler, `runtime` when the archive is whole."""
 
     qualified_name: str
     record: str

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from ..core.error_texts import UnsupportedError
+from ..futures import Future
 from ..nn.module import Module
 from .call_recorder import TracerWarning
 from .checked_functions import ScriptFunction, is_scripting, scripted_function
-from .frozen_modules import freeze, optimize_for_inference
-from .scripted_modules import RecursiveScriptModule, scripted_module
+from .scripted_modules import RecursiveScriptModule, freeze, optimize_for_inference, scripted_module
 from .traced_modules import TracedModule, TracingCheckError, trace_module
 from .traced_modules import traced as trace
-
-__all__ = [
-    "RecursiveScriptModule",
-    "ScriptFunction",
-    "ScriptModule",
-    "TracedModule",
-    "TracerWarning",
-    "TracingCheckError",
-    "freeze",
-    "is_scripting",
-    "optimize_for_inference",
-    "script",
-    "trace",
-    "trace_module",
-]
 
 ScriptModule = RecursiveScriptModule
 """Its base in PyTorch, which code asks `isinstance` for."""
@@ -98,3 +84,36 @@ def is_tracing() -> bool:
 def _overload(func: Any) -> Any:
     """Marks one of several declarations of a function; the last one has the body."""
     return func
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+    """A future of `func(*args, **kwargs)`, which is done; raises what the function raises."""
+    made: Future[Any] = Future()
+    made.set_result(func(*args, **kwargs))
+    return made
+
+
+def wait(future: Future[Any]) -> Any:
+    """The result of a forked task. TypeError for anything else."""
+    if not isinstance(future, Future):
+        raise TypeError(f"wait(): incompatible function arguments: expected a Future, got {type(future).__name__}")
+    return future.wait()
+
+
+_fork, _wait = fork, wait
+
+
+__all__ = [
+    "RecursiveScriptModule",
+    "ScriptFunction",
+    "ScriptModule",
+    "TracedModule",
+    "TracerWarning",
+    "TracingCheckError",
+    "freeze",
+    "is_scripting",
+    "optimize_for_inference",
+    "script",
+    "trace",
+    "trace_module",
+]

@@ -1,9 +1,8 @@
 """The files of TorchScript: a zip archive of limited size, and what its pickles may name.
 
-PyTorch writes every record below one folder, aligned to 64 bytes by padding in the local header, tensors
-stored and code deflated (`caffe2/serialize/inline_container.cc`). An archive that departs from what any
-zip writer would do (overlapping or duplicate entries, names that leave the folder, sizes that lie) is
-refused as a whole.
+PyTorch writes every record below one folder, aligned to 64 bytes by padding in the local header, tensors stored and
+code deflated (`caffe2/serialize/inline_container.cc`). An archive that departs from what any zip writer would do
+(overlapping or duplicate entries, names that leave the folder, sizes that lie) is refused as a whole.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import IO, Any, Protocol
 
 from ..core.account import Budget, LimitReached, pay
 from ..core.pickle_machine import VALUE_OPCODES, Builder, Global, Malformed, Opcode, PickleMachine, protocols
-from .script_errors import ArchiveError
+from .script_values import ArchiveError
 
 
 class Readable(Protocol):
@@ -46,9 +45,7 @@ class ArchiveLimits:
     deflated: int = 256 << 20
     """All compressed records together, unpacked. PyTorch compresses only code and debug records."""
     ratio: int = 200
-    """How many times larger than its compressed form one record may be (above 64 KiB; deflate ends at
-    1032).
-    """
+    """How many times larger than its compressed form one record may be (above 64 KiB; deflate ends at 1032)."""
     tensor: int = 16 << 30
     """One tensor as its sizes declare it; strides of zero can make it larger than its storage."""
     load_steps: int = 1_000_000

@@ -112,8 +112,7 @@ class Mismatch(Exception):
 
 
 def convert(value: Any, type_: Type, world: World) -> Any:
-    """`value` as the interpreter holds a `type_`: containers copied, an int for a float widened. Raises
-    Mismatch.
+    """`value` as the interpreter holds a `type_`: containers copied, an int for a float widened. Raises Mismatch.
 
     As PyTorch's `toIValue` (`torch/csrc/jit/python/pybind_utils.cpp`).
     """
@@ -247,9 +246,7 @@ def _is_instance_of_class(value: Any, qualified_name: str) -> bool:
 
 
 def has_type(value: Any, type_: Type, world: World) -> bool:
-    """`isinstance(value, T)` of TorchScript: exact, an int is not a float, a bool no int; List[int] looks
-    inside.
-    """
+    """`isinstance(value, T)` of TorchScript: exact, an int is not a float, a bool no int; List[int] looks inside."""
     name = type_.name
     if name in _EXACT:
         return type(value) is _EXACT[name] and (name != "int" or value in _INT64)

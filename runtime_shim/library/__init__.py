@@ -1,9 +1,7 @@
 """`torch.library`: custom ops with kernels per dispatch key, called through the dispatcher.
 
-library = torch.library.Library("mylib", "DEF")
-library.define("scale(Tensor x, float by) -> Tensor")
-library.impl("scale", lambda x, by: x * by, "CPU")
-torch.ops.mylib.scale(x, 2.0)
+library = torch.library.Library("mylib", "DEF") library.define("scale(Tensor x, float by) -> Tensor")
+library.impl("scale", lambda x, by: x * by, "CPU") torch.ops.mylib.scale(x, 2.0)
 """
 
 from __future__ import annotations
@@ -15,12 +13,11 @@ from typing import Any
 
 from ..core.device import known
 from ..core.supported_names import missing_attribute
-from .custom_op_definitions import CustomOpDef, custom_op, defined_op
+from .custom_op_definitions import CustomOpDef, autograd_kernel, custom_op, defined_op
 from .custom_ops import REGISTRY, OpOverload, fallthrough_kernel, ops, split_qualname
 from .op_checks import FAKES, opcheck
 from .op_library import ELSEWHERE, KEYS, Library
-from .registered_autograd import autograd_kernel
-from .schema_inference import infer_schema
+from .schema_parsing import infer_schema
 
 __all__ = [
     "CustomOpDef",

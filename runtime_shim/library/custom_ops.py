@@ -7,19 +7,18 @@ torch/csrc/autograd/autograd_not_implemented_fallback.cpp.
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..aten import FUNCTIONS, LATE_FUNCTIONS
 from ..core.function_table import ATEN_ALONE
-from ..core.python_key import ASKING
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, PYTHON, tls
+from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, BACKEND, PYTHON, tls
 from . import missing_autograd
 from .operator_schema import Schema
-from .shared_libraries import LOADED, load_library
+from .script_classes import LOADED, load_library
 
 #: In the order in which the dispatcher tries them.
 LAYERS = {AUTOGRAD: "Autograd", ADINPLACEORVIEW: "ADInplaceOrView", BACKEND: "CPU"}
@@ -376,7 +375,7 @@ class Namespace:
         if self._name == "aten":
             late = LATE_FUNCTIONS.get(name)
             if late is not None:
-                importlib.import_module(f"guardfix.runtime_shim.aten.{late}")
+                late_module(f"aten.{late}")
             function = ATEN_ALONE.get(name) or FUNCTIONS.get(name)
             if function is not None:
                 return aten_packet(name, function)

@@ -14,10 +14,9 @@ import numpy as np
 
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import AUTOGRAD
-from .custom_op_definitions import CustomOpDef, defined_op
+from .custom_op_definitions import CustomOpDef, defined_op, tensors_in
 from .custom_ops import AUTOGRAD_ALIAS, COMPOSITE, OpOverload
-from .registered_autograd import tensors_in
-from .schema_inference import written_names
+from .schema_parsing import written_names
 
 #: What `register_fake` registered, by qualified name.
 FAKES: dict[str, Callable[..., Any]] = {}

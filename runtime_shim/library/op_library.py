@@ -12,7 +12,18 @@ from typing import Any
 
 from .. import _C
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
-from .custom_ops import AUTOGRAD_ALIAS, BACKEND_ALIAS, COMPOSITE, REGISTRY, OpOverload, WithKeySet, entry, ops
+from .custom_ops import (
+    AUTOGRAD_ALIAS,
+    BACKEND_ALIAS,
+    COMPOSITE,
+    REGISTRY,
+    CompiledKernel,
+    OpOverload,
+    WithKeySet,
+    entry,
+    fallthrough_kernel,
+    ops,
+)
 from .schema_parsing import parse
 
 KEYS = {
@@ -226,3 +237,40 @@ def has_kernel_for_dispatch_key(name: str, key: _C.DispatchKey | str) -> bool:
 
 def _overloads_named(name: str) -> list[OpOverload]:
     return [op for op in REGISTRY.get(name.partition("::")[0], {}).values() if op.name() == name]
+
+
+def declare_op(name: str, schema: str, place: str, called_from_python: Callable[[], None]) -> None:
+    """Declare the op `namespace::name` or `namespace::name.overload`.
+
+    RuntimeError if the schema can't be parsed or the op is there already.
+    """
+    namespace, _, op_name = name.partition("::")
+    parsed = replace(parse(schema), namespace=namespace)
+    op = entry(namespace, op_name)
+    if op._schema is not None:
+        raise RuntimeError(
+            f"Tried to register an operator ({parsed}) with the same name and overload name multiple times. Each "
+            "overload's schema should only be registered with a single call to def(). Duplicate registration: "
+            f"registered at {place}. Original registration: registered at {op.defined_at}"
+        )
+    op._schema, op.defined_at = parsed, place
+    _share(name, called_from_python)
+
+
+def implement(name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]) -> None:
+    """Put `kernel` under a dispatch key of the op; None lets calls go on to the next layer."""
+    if key not in KEYS:
+        if ELSEWHERE.fullmatch(key) or REFUSED.fullmatch(key) or key in ("Autocast", "Undefined"):
+            return  # of tensors, or under modes, that the shim has not
+        raise RuntimeError(f"could not parse dispatch key: {key}")
+    op = entry(*name.split("::", 1))
+    op.add_kernel(KEYS[key], fallthrough_kernel if kernel is None else CompiledKernel(kernel))
+    _share(name, called_from_python)
+
+
+def _share(name: str, called_from_python: Callable[[], None]) -> None:
+    """Python's kernels are unknown to the C++ side: when there are any, it must ask here."""
+    op = entry(*name.split("::", 1))
+    if any(not isinstance(k, CompiledKernel) and k is not fallthrough_kernel for ks in op.kernels.values() for k in ks):
+        called_from_python()
+    op.when_python_registers.append(called_from_python)

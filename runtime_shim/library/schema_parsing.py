@@ -1,10 +1,20 @@
-"""Texts of schemas -> `Schema`, by PyTorch's grammar: function_schema_parser.cpp and schema_type_parser.cpp of 2.13."""
+"""Schemas from texts and from the annotations of functions.
+
+Source of the behaviour and of the words: torch/_library/infer_schema.py of 2.13.
+"""
 
 from __future__ import annotations
 
+import collections.abc
+import inspect
 import re
-from typing import Any
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
+from ..core.device import device
+from ..core.dtypes import dtype
+from ..core.tensor import Tensor
 from .operator_schema import _IN_PYTHON, REQUIRED, Schema, SchemaArgument, SchemaType
 
 _TYPES = frozenset("Tensor int float bool str complex Device Generator Any Dimname Storage Stream QScheme".split())
@@ -194,3 +204,162 @@ class _Parser:
 def parse(text: str) -> Schema:
     """RuntimeError, which says where, if `text` is not a schema."""
     return _Parser(text).schema()
+
+
+_NUMBER: Any = int | float | bool
+
+
+def _lists_of(kind: Any) -> tuple[Any, ...]:
+    return (
+        typing.Sequence[kind],
+        typing.List[kind],  # noqa: UP006
+        collections.abc.Sequence[kind],
+        list[kind],
+    )
+
+
+def _parameter_types() -> dict[Any, str]:
+    found: dict[Any, str] = {}
+    for kind, name in ((Tensor, "Tensor"), (int, "SymInt"), (float, "float"), (bool, "bool"), (str, "str"),
+                       (_NUMBER, "Scalar"), (dtype, "ScalarType"), (device, "Device")):  # fmt: skip
+        found[kind] = name
+        found[kind | None] = f"{name}?"
+        if name in ("Tensor", "SymInt", "float", "bool", "Scalar"):
+            found |= dict.fromkeys(_lists_of(kind), f"{name}[]")
+        if name == "Tensor":
+            found |= dict.fromkeys(_lists_of(kind | None), "Tensor?[]")
+        elif name in ("SymInt", "float", "bool"):
+            found |= dict.fromkeys((many | None if isinstance(many, type) else typing.Optional[many]  # noqa: UP045
+                                    for many in _lists_of(kind)), f"{name}[]?")  # fmt: skip
+    return found
+
+
+PARAMETER_TYPES = _parameter_types()
+RETURN_TYPES: dict[Any, str] = {
+    Tensor: "Tensor",
+    typing.List[Tensor]: "Tensor[]",  # noqa: UP006
+    list[Tensor]: "Tensor[]",
+    int: "SymInt",
+    float: "float",
+    bool: "bool",
+    _NUMBER: "Scalar",
+}
+
+
+#: The names that PyTorch's own module has for them.
+SUPPORTED_PARAM_TYPES, SUPPORTED_RETURN_TYPES = PARAMETER_TYPES, RETURN_TYPES
+
+
+def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
+    """The schema that the annotations of a function say, `(Tensor x, SymInt n=2) -> Tensor`.
+
+    `mutates_args` names the parameters that are written to, or is "unknown": then all tensors are. ValueError if a
+    parameter has no annotation, or one that schemas have no type for.
+    """
+    return _Inference(prototype_function, mutates_args).schema(op_name)
+
+
+class _Inference:
+    def __init__(self, function: Callable[..., Any], mutates: Any) -> None:
+        self.function = function
+        self.signature = inspect.signature(function)
+        if isinstance(mutates, str) and mutates != "unknown":
+            raise ValueError(
+                "mutates_args must either be a sequence of the names of the arguments that are mutated or the string "
+                "'unknown'. "
+            )
+        self.unknown = isinstance(mutates, str)
+        self.mutates: tuple[str, ...] = () if self.unknown else tuple(mutates)
+
+    def fail(self, what: str) -> NoReturn:
+        raise ValueError(f"infer_schema(func): {what} Got func with signature {self.signature})")
+
+    def schema(self, name: str | None) -> str:
+        shown: list[str] = []
+        for place, parameter in enumerate(self.signature.parameters.values()):
+            if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+                self.fail("We do not support positional-only args, varargs, or varkwargs.")
+            if parameter.kind == parameter.KEYWORD_ONLY and "*" not in shown:
+                shown.append("*")
+            shown.append(self.parameter(place, parameter))
+        missing = set(self.mutates) - set(self.signature.parameters)
+        if missing:
+            self.fail(
+                f"{missing} in mutates_args were not found in the custom op's signature. mutates_args should contain "
+                "the names of all args that the custom op mutates, or just the string 'unknown' if you don't know."
+            )
+        return f"{name or ''}({', '.join(shown)}) -> {self.returned()}"
+
+    def evaluated(self, annotation: Any) -> Any:
+        """What an annotation that is a string names."""
+        if isinstance(annotation, str):
+            try:
+                return eval(annotation, self.function.__globals__)
+            except Exception as error:
+                self.fail(
+                    f"Unsupported type annotation {annotation}. It is not a type. ({type(error).__name__}: {error})"
+                )
+        return annotation
+
+    def parameter(self, place: int, parameter: inspect.Parameter) -> str:
+        name = parameter.name
+        if parameter.annotation is parameter.empty:
+            self.fail(f"Parameter {name} must have a type annotation.")
+        kind = self.evaluated(parameter.annotation)
+        found = PARAMETER_TYPES.get(kind)
+        if found is None:
+            self.refuse(name, parameter.annotation, kind)
+        if name in self.mutates and not found.startswith("Tensor"):
+            self.fail(f"Parameter {name} is in mutable_args but only Tensors or collections of Tensors can be mutated")
+        if found.startswith("Tensor") and (self.unknown or name in self.mutates):
+            found = f"Tensor(a{place}!){found[len('Tensor') :]}"
+        default = parameter.default
+        if default is parameter.empty:
+            return f"{found} {name}"
+        if default is None or isinstance(default, int | float):
+            text = str(default)
+        elif isinstance(default, str | device):
+            text = f'"{default}"'
+        elif isinstance(default, dtype):
+            text = default.name
+        else:
+            self.fail(
+                f"Parameter {name} has an unsupported default value type {type(default)}. Please file an issue on "
+                "GitHub so we can prioritize this."
+            )
+        return f"{found} {name}={text}"
+
+    def refuse(self, name: str, annotation: Any, kind: Any) -> NoReturn:
+        hint = ""
+        if typing.get_origin(kind) is tuple:
+            elements = {e for e in typing.get_args(kind) if e is not Ellipsis}
+            as_list = list[elements.pop()] if len(elements) == 1 else None  # type: ignore[misc]
+            example = f"For example, {as_list}." if as_list in PARAMETER_TYPES else ""
+            hint = (
+                "We do not support Tuple inputs in schema. As a workaround, please try to use List instead. "
+                f"{example}\n\n"
+            )
+        self.fail(
+            f"Parameter {name} has unsupported type {annotation}. {hint}The valid types are: {PARAMETER_TYPES.keys()}."
+        )
+
+    def returned(self) -> str:
+        annotation = self.evaluated(self.signature.return_annotation)
+        if annotation is inspect.Parameter.empty:
+            self.fail("No return type annotation was provided. Please add one.")
+        if annotation is None:
+            return "()"
+        if typing.get_origin(annotation) is not tuple:
+            return self.one_of(annotation, annotation)
+        found = [self.one_of(each, annotation) for each in typing.get_args(annotation)]
+        return found[0] if len(found) == 1 else f"({', '.join(found)})"
+
+    def one_of(self, kind: Any, annotation: Any) -> str:
+        if kind not in RETURN_TYPES:
+            self.fail(f"Return has unsupported type {annotation}. The valid types are: {RETURN_TYPES}.")
+        return RETURN_TYPES[kind]
+
+
+def written_names(arguments: Iterable[Any]) -> set[str]:
+    """The arguments of a schema that it says are written to."""
+    return {a.name for a in arguments if "!" in a.type.text}

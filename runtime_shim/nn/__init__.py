@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional, init, utils
-from .containers import ModuleDict, ModuleList, Sequential
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .conv_layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from .embedding_bag import EmbeddingBag
 from .layers import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
+    Bilinear,
     Embedding,
+    EmbeddingBag,
     GroupNorm,
+    Identity,
     LayerNorm,
+    Linear,
 )
-from .linear import Bilinear, Identity, Linear
 from .module import Module
 from .parameter import Buffer, Parameter
-from .parameter_containers import ParameterDict, ParameterList
 from .weightless_layers import (
     CELU,
     ELU,
@@ -76,25 +77,21 @@ _LATE = {
         (
             "AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d AlphaDropout AvgPool3d "
             "ChannelShuffle CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad3d "
-            "CosineSimilarity Dropout1d Dropout3d FeatureAlphaDropout Fold "
-            "Hardshrink LPPool1d LPPool2d LPPool3d LocalResponseNorm MaxPool3d MaxUnpool1d "
-            "MaxUnpool2d MaxUnpool3d PairwiseDistance PixelShuffle PixelUnshuffle RReLU ReflectionPad1d "
-            "ReflectionPad3d ReplicationPad1d ReplicationPad3d Softmax2d Softshrink Unfold ZeroPad1d ZeroPad3d "
+            "CosineSimilarity Dropout1d Dropout3d Fold "
+            "Hardshrink LocalResponseNorm MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d "
+            "PairwiseDistance PixelShuffle PixelUnshuffle ReflectionPad1d "
+            "ReflectionPad3d ReplicationPad1d ReplicationPad3d Softshrink Unfold ZeroPad1d ZeroPad3d "
         ).split(),
-        "window_layers",
+        "more_layers",
     ),
     **dict.fromkeys(
-        (
-            "CTCLoss CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss MultiLabelMarginLoss "
-            "MultiLabelSoftMarginLoss MultiMarginLoss PoissonNLLLoss SoftMarginLoss TripletMarginLoss "
-            "TripletMarginWithDistanceLoss "
-        ).split(),
-        "loss_layers",
+        ("CTCLoss CosineEmbeddingLoss MarginRankingLoss TripletMarginLoss ").split(),
+        "more_layers",
     ),
-    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "instance_norm_layers"),
+    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), "more_layers"),
     "DataParallel": "containers",
-    "ParameterDict": "parameter_containers",
-    "ParameterList": "parameter_containers",
+    "ParameterDict": "containers",
+    "ParameterList": "containers",
     **dict.fromkeys(("LazyModuleMixin", "UninitializedBuffer", "UninitializedParameter"), "lazy"),
     **dict.fromkeys(
         (
@@ -102,7 +99,7 @@ _LATE = {
             "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
             "LazyLinear"
         ).split(),
-        "lazy_layers",
+        "lazy",
     ),
     **dict.fromkeys(
         ("GRU GRUCell LSTM LSTMCell MultiheadAttention RNN RNNBase RNNCell RNNCellBase ").split(),
@@ -113,7 +110,7 @@ _LATE = {
         "transformer_layers",
     ),
     **dict.fromkeys(
-        ("GaussianNLLLoss PReLU RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
+        ("PReLU RMSNorm SyncBatchNorm UpsamplingBilinear2d UpsamplingNearest2d").split(),
         "more_layers",
     ),
 }
@@ -125,7 +122,7 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
         return found
-    if name in ("grad", "modules", "common_types", "attention", "_reduction"):
+    if name in ("modules", "common_types", "attention", "_reduction"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..core.supported_names import refuses_missing
+
 
 class SDPBackend(enum.IntEnum):
     """The kernels that PyTorch has."""
@@ -28,7 +30,4 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
     yield
 
 
-def __getattr__(name: str) -> Any:
-    from ..core.supported_names import missing_attribute
-
-    raise missing_attribute("torch.nn.attention", name)
+__getattr__ = refuses_missing("torch.nn.attention")

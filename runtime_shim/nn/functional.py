@@ -12,29 +12,27 @@ import numpy as np
 
 from ..aten import FUNCTIONS
 from ..aten import activations as _act
-from ..aten import binary_losses as _binary
 from ..aten import convolution as _conv
 from ..aten import einsum as _einsum
 from ..aten import embedding as _embed
 from ..aten import layer_normalization as _layer_norm
+from ..aten import losses as _binary
 from ..aten import losses as _loss
 from ..aten import normalization as _norm
 from ..aten import pooling as _pool
 from ..aten.adaptive_pooling import *  # noqa: F403
+from ..aten.backward_kernels import NONE, SUM
 from ..aten.dot_product_attention import scaled_dot_product_attention
 from ..aten.elementwise import add_scalar
 from ..aten.linalg import addmm, matmul
-from ..aten.loss_gradients import NONE, SUM
 from ..aten.norms import norm_along
-from ..aten.padding import pad
 from ..aten.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
-from ..aten.unfolding import col2im, im2col
+from ..aten.unfolding import col2im, im2col, pad
 from ..core import dtypes
-from ..core.argument_errors import require_tensors
+from ..core.error_texts import require_tensors
 from ..core.gradient_modes import no_grad
-from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import tls
-from ..dispatch.functional_layers import unrecorded
+from ..core.late_modules import late_module
+from ..core.tensor import Tensor
 from ..dispatch.op_description import OPS
 from .grid_functions import *  # noqa: F403
 from .loss_functions import *  # noqa: F403
@@ -61,7 +59,6 @@ def _tensor(name: str, argument: str, position: int, value: Any) -> None:
 
 
 # -- linear
-# ----------------------------------------------------------------------------------------------------
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -76,14 +73,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is None:
         return matmul(input, weight.t())
     if ndim == 2:
-        state = tls.state
-        if (
-            weight._array.ndim == 2
-            and type(input) is type(weight) is type(bias) is Tensor
-            and unrecorded(state, input, weight)
-            and (bias._meta is None or not state.grad_mode)
-        ):  # without the view of the weight that only a node would ask for
-            return new_tensor(_ADDMM.kernel(bias._array, input._array, weight._array.T, 1, 1))
         return addmm(bias, input, weight.t())
     if input.is_contiguous() and bias._array.ndim == 1:
         shape = input.shape
@@ -99,7 +88,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 # -- activation
-# ------------------------------------------------------------------------------------------------
 
 
 def _activation(name: str, call: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -230,7 +218,6 @@ def log_softmax(
 
 
 # -- dropout
-# ---------------------------------------------------------------------------------------------------
 
 
 def _check_probability(p: float) -> None:
@@ -270,7 +257,6 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 # -- embedding
-# -------------------------------------------------------------------------------------------------
 
 
 def embedding(
@@ -385,7 +371,6 @@ def embedding_bag(
 
 
 # -- normalization
-# ---------------------------------------------------------------------------------------------
 
 
 def _check_batch(size: Sequence[int]) -> None:
@@ -460,7 +445,6 @@ def group_norm(
 
 
 # -- pooling
-# ---------------------------------------------------------------------------------------------------
 
 
 def max_pool2d_with_indices(
@@ -490,7 +474,6 @@ def fold(
 
 
 # -- losses
-# ----------------------------------------------------------------------------------------------------
 
 
 def nll_loss(
@@ -677,7 +660,6 @@ def kl_div(
 
 
 # -- similarity and attention
-# ----------------------------------------------------------------------------------
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -706,10 +688,8 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("grad", "_Reduction"):
-        import importlib
-
-        return importlib.import_module(f"guardfix.runtime_shim.nn.{name.lower()}")
+    if name in ("_Reduction",):
+        return late_module(f"nn.{name.lower()}")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.nn.functional", name)

@@ -7,14 +7,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..aten.shrinking import hardshrink, softshrink
+from ..aten.function_forms import hardshrink, softshrink
 from ..aten.unfolding import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 
 # -- pixels
-# ----------------------------------------------------------------------------------------------------
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = False) -> Tensor:
@@ -170,7 +169,6 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 
 # -- random
-# ----------------------------------------------------------------------------------------------------
 
 
 def _check(p: float) -> None:
@@ -232,29 +230,6 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return _alpha_dropped(input, p, training, inplace, input.size())
 
 
-def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """The same for whole channels."""
-    return _alpha_dropped(input, p, training, inplace, [*input.size()[:2], *[1] * (input.dim() - 2)])
-
-
-def rrelu(
-    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """A leaky ReLU with a random slope in training, else the middle one."""
-    if lower > upper:
-        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    if training:
-        negative = input.detach() <= 0
-        factor = FUNCTIONS["ones_like"](input).detach()
-        # Only where it is needed a slope is drawn, from 64 bits whatever the dtype.
-        slopes = FUNCTIONS["rand"](int(negative.sum()), dtype=dtypes.float64) * (upper - lower) + lower
-        factor[negative] = slopes.to(input.dtype)
-    else:
-        ones = FUNCTIONS["ones_like"](input).detach()
-        factor = FUNCTIONS["where"](input > 0, ones, ones * ((lower + upper) / 2)).detach()
-    return input.mul_(factor) if inplace else input * factor
-
-
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """Samples of a relaxed categorical distribution; `hard` ones are one-hot with the gradient of the soft ones."""
     noise = -FUNCTIONS["empty"](*logits.size(), dtype=logits.dtype).exponential_().log()
@@ -274,13 +249,11 @@ __all__ = [
     "channel_shuffle",
     "dropout1d",
     "dropout3d",
-    "feature_alpha_dropout",
     "grid_sample",
     "gumbel_softmax",
     "hardshrink",
     "local_response_norm",
     "pixel_shuffle",
     "pixel_unshuffle",
-    "rrelu",
     "softshrink",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.function_table import FUNCTIONS
 from ..core.gradient_modes import no_grad
+from ..core.supported_names import refuses_missing
 from ..core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -178,22 +179,6 @@ def eye_(tensor: Tensor) -> Tensor:
         return tensor.copy_(FUNCTIONS["eye"](*tensor.shape, dtype=tensor.dtype))
 
 
-def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution that passes on as many channels as it can, in each group."""
-    if tensor.dim() not in (3, 4, 5):
-        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
-    if tensor.shape[0] % groups:
-        raise ValueError("dim 0 must be divisible by groups")
-    each = tensor.shape[0] // groups
-    middle = tuple(n // 2 for n in tensor.shape[2:])
-    with no_grad():
-        tensor.zero_()
-        for group in range(groups):
-            for channel in range(min(each, tensor.shape[1])):
-                tensor[(group * each + channel, channel, *middle)] = 1
-    return tensor
-
-
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Orthogonal rows or columns, of the tensor with its last dimensions joined."""
     if tensor.dim() < 2:
@@ -210,19 +195,6 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor.mul_(gain)
 
 
-def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """Normally distributed numbers, and in each column a share of zeros."""
-    if tensor.dim() != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    rows, columns = tensor.shape
-    zeros = math.ceil(sparsity * rows)
-    with no_grad():
-        tensor.normal_(0, std, generator=generator)
-        for column in range(columns):
-            tensor[FUNCTIONS["randperm"](rows)[:zeros], column] = 0
-    return tensor
-
-
 def _deprecated(new: Any) -> Any:
     """The old name of a function, which warns."""
 
@@ -237,7 +209,10 @@ def _deprecated(new: Any) -> Any:
     return init
 
 
-uniform, normal, constant, eye, dirac = map(_deprecated, (uniform_, normal_, constant_, eye_, dirac_))
+uniform, normal, constant, eye = map(_deprecated, (uniform_, normal_, constant_, eye_))
 xavier_uniform, xavier_normal = _deprecated(xavier_uniform_), _deprecated(xavier_normal_)
 kaiming_uniform, kaiming_normal = _deprecated(kaiming_uniform_), _deprecated(kaiming_normal_)
-orthogonal, sparse = _deprecated(orthogonal_), _deprecated(sparse_)
+orthogonal = _deprecated(orthogonal_)
+
+
+__getattr__ = refuses_missing("torch.nn.init")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..aten import margin_losses as _margin
-from ..aten.activations import logsigmoid
-from ..aten.elementwise import add_scalar, mul_scalar, sub_scalar
-from ..aten.loss_gradients import MEAN, NONE
+from ..aten.backward_kernels import MEAN, NONE
+from ..aten.elementwise import add_scalar, sub_scalar
 from ..aten.losses import REDUCTIONS
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor
 
 
@@ -46,27 +44,6 @@ def _minus(number: float, t: Tensor) -> Tensor:
     return made
 
 
-def poisson_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    log_input: bool = True,
-    size_average: Any = None,
-    full: bool = False,
-    eps: float = 1e-8,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """Minus the log-likelihood of counts; `full` adds Stirling's term for targets above 1."""
-    if size_average is None and reduce is None and reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    number = _reduction(reduction, size_average, reduce)
-    loss = input.exp() - target * input if log_input else input - target * add_scalar(input, eps).log()
-    if full:
-        stirling = target * target.log() - target + mul_scalar(mul_scalar(target, 2 * math.pi).log(), 0.5)
-        loss += stirling.masked_fill(target <= 1, 0)
-    return _reduced(loss, number)
-
-
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -85,76 +62,6 @@ def margin_ranking_loss(
         )
     away = input1 - input2
     return _reduced(add_scalar(-target * away, float(margin)).clamp_min_(0), number)
-
-
-def hinge_embedding_loss(
-    input: Tensor,
-    target: Tensor,
-    margin: float = 1.0,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """`input` where the target is 1, max(0, margin - input) where it is -1, their sum where it is another number."""
-    number = _reduction(reduction, size_average, reduce)
-    zeros = FUNCTIONS["zeros"](input.shape, dtype=input.dtype)
-    far = FUNCTIONS["where"](target != 1, _minus(margin, input).clamp_min_(0), zeros)
-    near = FUNCTIONS["where"](target != -1, input, zeros)
-    return _reduced(far + near, number)
-
-
-def soft_margin_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Tensor:
-    """log(1 + exp(-target * input))"""
-    return _margin.soft_margin(input, target, _reduction(reduction, size_average, reduce))
-
-
-def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The mean over the classes of binary cross entropies with logits."""
-    old = size_average is not None or reduce is not None
-    number = _reduction(reduction, size_average, reduce) if old or reduction in REDUCTIONS else None
-    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
-    if weight is not None:
-        loss = loss * weight
-    loss = loss.sum(-1) / input.size(-1)
-    if number is None:
-        raise ValueError(f"{reduction} is not valid")
-    return _reduced(loss, number)
-
-
-def multilabel_margin_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Tensor:
-    """The margins between the classes of a row of `target`, up to its first negative number, and all others."""
-    made: Tensor = _margin.multilabel_margin_loss(input, target, _reduction(reduction, size_average, reduce))
-    return made
-
-
-def multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int = 1,
-    margin: float = 1.0,
-    weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The mean of max(0, margin - own score + other score)^p over the other classes."""
-    number = _reduction(reduction, size_average, reduce)
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None and weight.dim() != 1:
-        raise ValueError("weight must be one-dimensional")
-    return _margin.multi_margin(input, target, p, margin, weight, number)
 
 
 def cosine_embedding_loss(
@@ -217,29 +124,8 @@ def triplet_margin_loss(
 
 
 def _distance() -> Callable[..., Tensor]:
-    found: Callable[..., Tensor] = importlib.import_module(f"{__package__}.functional").pairwise_distance
+    found: Callable[..., Tensor] = late_module("nn.functional").pairwise_distance
     return found
-
-
-def triplet_margin_with_distance_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    *,
-    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-    margin: float = 1.0,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Tensor:
-    """The same for any distance; with `swap` the positive may stand for the anchor if that is harder."""
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    _check_triplet(anchor, positive, negative, margin)
-    distance = distance_function or _distance()
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = FUNCTIONS["minimum"](far, distance(positive, negative))
-    return _reduced((margin + near - far).clamp_min(0), REDUCTIONS[reduction])
 
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:
@@ -346,46 +232,10 @@ def _logaddexp(terms: list[Tensor]) -> Tensor:
     return (total.masked_fill(~finite, 1).log() + shift).masked_fill(~finite, -math.inf)
 
 
-def gaussian_nll_loss(
-    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-) -> Tensor:
-    """The negative log likelihood of `target` under normal distributions of mean `input` and variance `var`.
-
-    Variances below `eps` count as `eps`; `full` adds the constant term. ValueError for a negative variance.
-    """
-    if not isinstance(var, Tensor):
-        if var < 0:
-            raise ValueError("var has negative entry/entries")
-        var = var * FUNCTIONS["ones_like"](input)
-    elif bool((var < 0).any()):
-        raise ValueError("var has negative entry/entries")
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
-            var = var.unsqueeze(-1)
-        elif input.dim() != var.dim() or any(a != b != 1 for a, b in zip(input.size(), var.size(), strict=True)):
-            raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(reduction + " is not valid")
-    held = var.clone()
-    held.data.clamp_(min=eps)  # the gradient goes to the variance as if it weren't held
-    loss = 0.5 * (held.log() + (input - target) ** 2 / held)
-    if full:
-        loss = loss + 0.5 * math.log(2 * math.pi)
-    return loss if reduction == "none" else getattr(loss, reduction)()
-
-
 __all__ = [
     "cosine_embedding_loss",
     "ctc_loss",
-    "gaussian_nll_loss",
-    "hinge_embedding_loss",
     "margin_ranking_loss",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
     "pdist",
-    "poisson_nll_loss",
-    "soft_margin_loss",
     "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
 ]

@@ -12,11 +12,10 @@ from typing import Any
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from ..tape.nodes import HookHandle
-from .conversion_targets import COMPLEX_MODULE, parsed_target
 from .module_hooks import FullBackward, GlobalHooks, hook_the_old_way, registered
+from .module_state import COMPLEX_MODULE, IncompatibleKeys, LoadHook, collect, load_into, parsed_target, save_own
+from .module_state import load_own as _load_own
 from .parameter import Buffer, Parameter
-from .state_dict import IncompatibleKeys, LoadHook, collect, load_into, save_own
-from .state_dict import load_own as _load_own
 
 _TABLES = ("_parameters", "_buffers", "_modules")
 

@@ -59,7 +59,7 @@ _BASES = {
     "_ConvNd": "conv_layers",
     "_ConvTransposeNd": "conv_layers",
     "_NormBase": "layers",
-    "_InstanceNorm": "instance_norm_layers",
+    "_InstanceNorm": "more_layers",
     "_DropoutNd": "weightless_layers",
     "_Loss": "weightless_layers",
     "_WeightedLoss": "weightless_layers",
@@ -84,5 +84,5 @@ def __getattr__(name: str) -> Any:
         made = globals()[name] = _Home(f"torch.nn.modules.{name}")
         return made
     if name == "utils":
-        return importlib.import_module("..module_utils", __name__)
+        return importlib.import_module("..gradient_utils", __name__)
     return getattr(nn, name)

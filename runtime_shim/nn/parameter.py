@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..aten import FUNCTIONS
-from ..aten.pickling import REBUILT_BY, rebuild
+from ..aten.copies import REBUILT_BY, rebuild
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor, disabled_torch_function, of_class, set_requires_grad
 
 
@@ -93,7 +94,5 @@ REBUILT_BY[Buffer] = rebuild_buffer
 
 def __getattr__(name: str) -> Any:
     if name in ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"):
-        import importlib
-
-        return getattr(importlib.import_module("guardfix.runtime_shim.nn.lazy"), name)
+        return getattr(late_module("nn.lazy"), name)
     raise AttributeError(f"module 'torch.nn.parameter' has no attribute {name!r}")

@@ -10,8 +10,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
-from .layers import _parameter
-from .linear import Linear
+from .layers import Linear, _parameter
 from .module import Module
 from .parameter import Parameter
 from .recurrent_functions import check_attention_shapes, recurrent, recurrent_cell

@@ -8,14 +8,13 @@ Inputs are (batch, channels, *size) or (channels, *size).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..aten.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_pool3d
 from ..aten.convolution import per_dimension
-from ..aten.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
 from ..core import dtypes
 from ..core.dtypes import Array, Ints
 from ..core.function_table import FUNCTIONS
@@ -281,32 +280,4 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
 max_unpool1d, max_unpool2d, max_unpool3d = (_max_unpool(rank) for rank in (1, 2, 3))
 
 
-def _lp_pool(rank: int) -> Callable[..., Tensor]:
-    average = (avg_pool1d, avg_pool2d, avg_pool3d)[rank - 1]
-
-    def lp_pool(
-        input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-    ) -> Tensor:
-        """The `norm_type`-norm of each window."""
-        if rank == 1:
-            count = kernel_size
-        elif rank == 2:
-            width, height = _each(kernel_size, 2)
-            count = width * height
-        else:
-            depth, width, height = _each(kernel_size, 3)
-            count = depth * width * height
-        found = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-        return (found.sign() * found.abs().relu()).mul(count).pow(1.0 / norm_type)
-
-    return lp_pool
-
-
-def _each(value: Any, count: int) -> tuple[int, ...]:
-    return tuple(value) if isinstance(value, Iterable) else (value,) * count
-
-
-lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(rank) for rank in (1, 2, 3))
-
-
-__all__ = ["lp_pool1d", "lp_pool2d", "lp_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d"]
+__all__ = ["max_unpool1d", "max_unpool2d", "max_unpool3d"]

@@ -15,8 +15,7 @@ from ..core.thread_state import tls
 from . import functional as F
 from . import init
 from .containers import ModuleList
-from .layers import LayerNorm
-from .linear import Linear
+from .layers import LayerNorm, Linear
 from .module import Module
 from .recurrent_layers import MultiheadAttention
 from .weightless_layers import Dropout

@@ -11,7 +11,6 @@ from .sgd import SGD
 #: Optimizers that are imported when they are asked for, by module.
 _LATE = {
     **dict.fromkeys(("Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop"), "adaptive"),
-    **dict.fromkeys(("ASGD", "Rprop"), "sign_and_average"),
     "LBFGS": "lbfgs",
 }
 
@@ -22,14 +21,10 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
         return found
-    if name in ("adam", "sgd", "optimizer", "swa_utils"):
+    if name in ("adam", "lr_scheduler", "optimizer", "sgd", "swa_utils"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    if name == "lr_scheduler":
-        import importlib
-
-        return importlib.import_module("guardfix.runtime_shim.optim.lr_scheduler")
     from ..core.supported_names import missing_attribute
 
     raise missing_attribute("torch.optim", name)

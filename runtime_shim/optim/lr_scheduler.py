@@ -9,14 +9,14 @@ import warnings
 import weakref
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any, Literal, cast
 
+from ..core.supported_names import refuses_missing
 from .optimizer import Optimizer
 
 __all__ = [
-    "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
@@ -28,7 +28,6 @@ __all__ = [
     "MultiStepLR",
     "MultiplicativeLR",
     "OneCycleLR",
-    "PolynomialLR",
     "ReduceLROnPlateau",
     "SequentialLR",
     "StepLR",
@@ -351,26 +350,6 @@ class ExponentialLR(LRScheduler):
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
-class PolynomialLR(LRScheduler):
-    """The rate falls to 0 in `total_iters` steps, as a power of what is left."""
-
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
-        self.total_iters = total_iters
-        self.power = power
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        self._warn_outside_step()
-        if self._is_initial or self.last_epoch > self.total_iters:
-            return self._rates
-        left = (1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)
-        return [rate * left**self.power for rate in self._rates]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        done = min(self.total_iters, self.last_epoch)
-        return [base * (1.0 - done / self.total_iters) ** self.power for base in self.base_lrs]
-
-
 class CosineAnnealingLR(LRScheduler):
     """The rate follows half a cosine to `eta_min` in `T_max` epochs, and back."""
 
@@ -504,45 +483,6 @@ class SequentialLR(LRScheduler):
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
-
-    def state_dict(self) -> dict[str, Any]:
-        return _state_of_several(self)
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        _load_several(self, state_dict)
-
-
-class ChainedScheduler(LRScheduler):
-    """Several schedules, all of which step at once."""
-
-    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
-        name = type(self).__name__
-        if len(schedulers) < 1:
-            raise ValueError(f"{name} expects at least one scheduler to be chained, but got no scheduler.")
-        optimizer = optimizer or schedulers[0].optimizer
-        for i, scheduler in enumerate(schedulers):
-            if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
-            if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(
-                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
-                    f"specified when calling `step`, but got one at index {i} in the given schedulers sequence."
-                )
-            if optimizer != scheduler.optimizer:
-                raise ValueError(
-                    f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
-                    f"{type(scheduler).__name__} at index {i} has {scheduler.optimizer}, which is different from "
-                    f"{type(optimizer).__name__}."
-                )
-        self._schedulers = schedulers
-        self.optimizer = optimizer
-        self._last_lr = [group["lr"] for group in schedulers[-1].optimizer.param_groups]
-
-    def step(self) -> None:  # type: ignore[override]
-        """Step every schedule."""
-        for scheduler in self._schedulers:
-            scheduler.step()
-        self._last_lr = [group["lr"] for group in self._schedulers[-1].optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         return _state_of_several(self)
@@ -897,3 +837,6 @@ def _phase(end: float, start_lr: str, end_lr: str, start_momentum: str, end_mome
         "start_momentum": start_momentum,
         "end_momentum": end_momentum,
     }
+
+
+__getattr__ = refuses_missing("torch.optim.lr_scheduler")

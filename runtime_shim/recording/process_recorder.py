@@ -25,11 +25,10 @@ from pathlib import Path
 
 import guardfix.runtime_shim as shim
 
-from ..cpp import chosen_backend
+from ..cpp import torch_backend
 from . import guard_table
 from .program_execution import seed_generators
-from .recorder import Recorder, watching
-from .recording_backend import RecordingBackend
+from .recorder import Recorder, RecordingBackend, watching
 from .trace_events import Writer
 
 FOLDER = "GUARDFIX_RECORDING_FOLDER"
@@ -52,7 +51,7 @@ class TestRecorder:
         self.recorder = Recorder(self.writer, table=self.table)
         backend = RecordingBackend(guard_table=self.table)
         backend.recorder = self.recorder
-        chosen_backend.use(backend)
+        torch_backend.use(backend)
         # From now on, so that what a test module imports by name is watched as well.
         self._watching = watching(self.recorder)
         self._watching.__enter__()

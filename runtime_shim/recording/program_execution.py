@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..cpp.compile_cache import cache_folder
+from ..cpp.own_headers import cache_folder
 from .containment import PROCESSES
 from .run_specification import Specification
 from .trace_events import Writer
@@ -30,7 +30,7 @@ def seed_generators(torch: Any) -> None:
 
 def failed(writer: Writer, error: Exception) -> int:
     """Records why a program could not be run."""
-    from ..cpp.program_errors import CompileError, LoadError, PyTorchMissing, ToolchainMissing
+    from ..cpp.compiler_diagnostics import CompileError, LoadError, PyTorchMissing, ToolchainMissing
 
     kinds = {CompileError: "compile", LoadError: "load", ToolchainMissing: "toolchain", PyTorchMissing: "toolchain"}
     kind = next((kind for cls, kind in kinds.items() if isinstance(error, cls)), "internal")
@@ -71,7 +71,7 @@ def execute(specification: Specification, writer: Writer) -> int:
             print(stop.code, file=sys.stderr)
             status = 1
     except BaseException as raised:  # whatever leaves the program is how it ended
-        from ..cpp.program_errors import print_traceback
+        from ..cpp.compiler_diagnostics import print_traceback
 
         status, error, message = 1, type(raised).__name__, str(raised)
         with contextlib.suppress(Exception):

@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..cpp import ProgramError
-from ..cpp.compile_cache import cache_folder, digest
+from ..cpp.compiler_diagnostics import CompileError, PyTorchMissing
 from ..cpp.compiler_processes import workplace
 from ..cpp.cpp_compilation import included_umbrella, precompiled
+from ..cpp.header_precompilation import find_toolchain
 from ..cpp.linked_program import ObjectMaker, SourceUnit, compile_objects, link_objects, linked_digest
-from ..cpp.own_headers import INCLUDE
-from ..cpp.program_errors import CompileError, PyTorchMissing
-from ..cpp.toolchain import find_toolchain
-from . import guard_table, made_up_files, trace_events
+from ..cpp.own_headers import INCLUDE, cache_folder, digest
+from . import guard_table, run_specification, trace_events
 from .guard_table import GuardTable
 from .program_execution import as_script, contained, execute, failed, limit, seed_generators
 from .run_specification import Specification
@@ -104,7 +103,7 @@ def _become(program: Path, specification: Specification, writer: Writer) -> NoRe
     writer.stream.flush()
     sys.stdout.flush()
     if specification.made_up:
-        os.environ[made_up_files.FOLDER_VARIABLE] = specification.made_up
+        os.environ[run_specification.FOLDER_VARIABLE] = specification.made_up
     os.execv(program, [specification.shown, *specification.arguments])
 
 
@@ -199,7 +198,7 @@ def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     with as_script(specification):
         limit(specification, more=TORCH_ADDRESS_SPACE)
         writer.is_ready()
-        made_up_files.make_up_files(specification.made_up)
+        run_specification.make_up_files(specification.made_up)
         table = guard_table.table_of(specification)
         with recording(writer, specification.source, table), guard_table.within_reach(table):
             return execute(specification, writer)

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import guard_table
-from .made_up_files import make_up_files
 from .program_execution import as_script, contained, execute, failed, limit, seed_generators
-from .run_specification import Specification
+from .run_specification import Specification, make_up_files
 from .trace_events import Writer
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def run_program(path: str, tell: int | None = None) -> int:
 
 
 def _run_cpp(specification: Specification, writer: Writer) -> int:
-    from ..cpp import CompilerOptions, ProgramError, chosen_backend
+    from ..cpp import CompilerOptions, ProgramError, torch_backend
     from ..cpp.cpp_compilation import compile_program
     from ..cpp.cpp_program import call_main
     from ..cpp.linked_program import SourceUnit, compile_linked
@@ -64,18 +63,18 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
             compiled = compile_linked(source, units, options, root=Path(specification.root), meanwhile=_prepare)
         else:
             compiled = compile_program(source, options, meanwhile=_prepare)
-        from .recording_backend import RecordingBackend
+        from .recorder import RecordingBackend
 
-        writer.write("compiled", files=list(map(str, compiled.files)))
+        writer.write("compiled", files=list(map(str, compiled.files)), program=str(compiled.path))
         contained(specification, writer)
         backend = RecordingBackend(
             legacy_since19=specification.legacy_since19,
             guard_table=guard_table.table_of(specification),
             detailed=specification.detailed,
         )
-        chosen_backend.use(backend)
+        torch_backend.use(backend)
         seed_generators(backend.torch)
-        with backend.recording(writer):
+        with backend.recording(writer, compiled.path):
             limit(specification)
             writer.is_ready()
             make_up_files(specification.made_up)
@@ -88,13 +87,13 @@ def _run_cpp(specification: Specification, writer: Writer) -> int:
 
 
 def _prepare() -> None:
-    from . import recording_backend
+    from . import recorder
 
-    assert recording_backend
+    assert recorder
 
 
 def _run_python(specification: Specification, writer: Writer) -> int:
-    from ..cpp import chosen_backend
+    from ..cpp import torch_backend
     from ..cpp.cpp_program import SHIM
     from ..cpp.extension_module import bound_to
     from .recorder import Recorder, watching
@@ -103,7 +102,7 @@ def _run_python(specification: Specification, writer: Writer) -> int:
     contained(specification, writer)
     seed_generators(shim)  # behind the fork, after which Python seeds its own numbers anew
     table = guard_table.table_of(specification)
-    chosen_backend.current().guard_table = table  # guards of extension modules count there
+    torch_backend.current().guard_table = table  # guards of extension modules count there
     recorder = Recorder(writer, specification.source, table, detailed=specification.detailed)
     with bound_to(SHIM), watching(recorder), as_script(specification), guard_table.within_reach(table):
         limit(specification)

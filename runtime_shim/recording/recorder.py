@@ -14,17 +14,22 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+import guardfix.runtime_shim as shim
+
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
+from ..cpp.op_spellings import AnyTensor
+from ..cpp.shim_backend import ShimBackend
+from .call_sites import CallSites
 from .guard_table import GuardTable
-from .tensor_identities import TensorIdentities
-from .trace_events import SHOWN_ELEMENTS, Writer, data_digest, plain
+from .trace_events import SHOWN_ELEMENTS, TensorIdentities, Writer, data_digest, plain
 
 UNSEEN = frozenset(
     # nothing that a program does depends on how often it asks for these
@@ -69,6 +74,8 @@ class Recorder(Trace):
         self.identities = TensorIdentities() if detailed else None
         self.source = source
         self.writer = writer
+        self.call_sites: CallSites | None = None
+        """Of a C++ program, where its steps come from."""
         self.thread = _Thread()
         self.threads = 0
         self._starting = threading.Lock()
@@ -97,13 +104,11 @@ class Recorder(Trace):
         finally:
             state = tls.state
             state.tracer = None
-            state.refresh()
 
     def _attach(self) -> None:
         state = tls.state
         if state.tracer is None:
             state.tracer = self
-            state.refresh()
         if self.thread.number < 0:
             with self._starting:
                 self.thread.number = self.threads
@@ -122,15 +127,15 @@ class Recorder(Trace):
             self._attach()
             thread.kernels = ()
             guards = tuple(tls.state.guards)
-            line = self._line()
+            place = self._place()
             thread.depth = 1
             try:
                 result = function(*args, **kwargs)
                 if uninitialised and isinstance(result, Tensor):
                     result._array.fill(0)  # the same garbage in every run
-                self._step(shown, guards, line, result)
+                self._step(shown, guards, place, result)
             except Exception as error:
-                self._raised(shown, error, line)
+                self._raised(shown, error, place)
                 raise
             finally:
                 thread.depth = 0
@@ -157,15 +162,15 @@ class Recorder(Trace):
                 return apply(function, *args, **kwargs)
             self._attach()
             guards = tuple(tls.state.guards)
-            line = self._line()
+            place = self._place()
             depth, thread.depth = thread.depth, 0
             try:
                 result = apply(function, *args, **kwargs)
                 thread.depth = 1
                 thread.kernels = ()
-                self._step(function.__name__, guards, line, result)
+                self._step(function.__name__, guards, place, result)
             except Exception as error:
-                self._raised(function.__name__, error, line)
+                self._raised(function.__name__, error, place)
                 raise
             finally:
                 thread.depth = depth
@@ -173,14 +178,13 @@ class Recorder(Trace):
 
         return call
 
-    def _step(self, op: str, guards: tuple[str, ...], line: int | None, result: Any) -> None:
+    def _step(self, op: str, guards: tuple[str, ...], place: dict[str, Any], result: Any) -> None:
         if self.thread.repeating:
             return
         kernels = () if op in ("backward", "grad") else self.thread.kernels
-        where = {} if line is None else {"line": line}
         number = self.thread.number
         results = self._detailed_results(result) if self.identities is not None else _results(result)
-        self.writer.write("step", thread=number, op=op, **where, kernels=kernels, guards=guards, results=results)
+        self.writer.write("step", thread=number, op=op, **place, kernels=kernels, guards=guards, results=results)
 
     def _detailed_results(self, result: Any) -> list[Any]:
         """The results with their numbers; the nodes that they bring are written first."""
@@ -193,29 +197,30 @@ class Recorder(Trace):
             self.writer.write("graph", thread=self.thread.number, nodes=nodes)
         return found
 
-    def _raised(self, op: str, error: Exception, line: int | None) -> None:
+    def _raised(self, op: str, error: Exception, place: dict[str, Any]) -> None:
         if self.thread.raised is error or isinstance(error, StopIteration):
             return  # on its way out, seen before
         self.thread.raised = error
-        where = {} if line is None else {"line": line}
         self.writer.write(
             "raised",
             thread=self.thread.number,
             op=op,
-            **where,
+            **place,
             error=type(error).__name__,
             message=str(error)[:2000],
             guards=tuple(tls.state.guards),
         )
 
-    def _line(self) -> int | None:
-        """The line of the Python program that is running, if it is one."""
+    def _place(self) -> dict[str, Any]:
+        """The line of the Python program that is running, or where in the C++ program we are."""
+        if self.call_sites is not None:
+            return {"at": self.call_sites.here()}
         if self.source is None:
-            return None
+            return {}
         frame: Any = sys._getframe()
         while frame is not None and frame.f_code.co_filename != self.source:
             frame = frame.f_back
-        return None if frame is None else int(frame.f_lineno)
+        return {} if frame is None else {"line": int(frame.f_lineno)}
 
     @contextlib.contextmanager
     def unseen(self) -> Iterator[None]:
@@ -301,7 +306,7 @@ class Recorder(Trace):
     def accumulated(self, variable: Tensor, grad: Any) -> None:
         if isinstance(grad, Tensor) and not self.thread.repeating:
             leaf = {} if self.identities is None else {"leaf": self.identities.of(variable)["tensor"]}
-            self.writer.write("gradient", thread=self.thread.number, **leaf, results=_results(grad))
+            self.writer.write("gradient", thread=self.thread.number, **self._place(), **leaf, results=_results(grad))
 
     def _silent(self, kind: str, op: str, t: Tensor, **fields: Any) -> None:
         key = (kind, id(t))
@@ -406,3 +411,36 @@ def watching(recorder: Recorder) -> Iterator[None]:
     finally:
         for step in reversed(undo):
             step()
+
+
+class RecordingBackend(ShimBackend):
+    """Everything that a C++ program asks for goes through the shim's public names, which are watched."""
+
+    def __init__(
+        self, *, legacy_since19: bool = False, guard_table: GuardTable | None = None, detailed: bool = False
+    ) -> None:
+        super().__init__(shim, legacy_since19=legacy_since19)
+        self.detailed = detailed
+        self.guard_table = guard_table
+        self.recorder: Recorder | None = None
+
+    @contextlib.contextmanager
+    def recording(self, writer: Writer, program: Path) -> Iterator[None]:
+        """Inside, what the compiled program does is written to `writer`."""
+        self.recorder = Recorder(writer, table=self.guard_table, detailed=self.detailed)
+        self.recorder.call_sites = CallSites(program)
+        with watching(self.recorder):
+            yield
+
+    def values(self, t: AnyTensor) -> list[float]:
+        # Printing is not a step of the program: its output is compared anyway.
+        with self.recorder.unseen() if self.recorder is not None else contextlib.nullcontext():
+            return super().values(t)
+
+    def bump_version(self, t: AnyTensor) -> None:
+        shim._C._bump_version(t)
+
+    def scalar_op(self, name: str) -> Any:
+        call = super().scalar_op(name)
+        recorder = self.recorder
+        return call if recorder is None else recorder.watched(name, call)

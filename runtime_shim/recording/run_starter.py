@@ -87,8 +87,7 @@ def _send(channel: socket.socket, message: dict[str, int]) -> bool:
 
 
 def _import_what_runs_need() -> None:
-    for name in ("recording_backend", "recorder"):
-        importlib.import_module(f".{name}", __package__)
+    importlib.import_module(".recorder", __package__)
     for name in ("cpp_compilation", "cpp_program", "linked_program", "extension_module"):
         importlib.import_module(f"..cpp.{name}", __package__)
     gc.collect()

@@ -91,7 +91,7 @@ class ServedOps:
 def load_libraries(serving: Serving) -> ServedOps:
     """Loads everything. What fails is listed, and the rest goes on."""
     from ..extension.inline_modules import load
-    from ..library.shared_libraries import load_library
+    from ..library.script_classes import load_library
 
     served = ServedOps()
     before = _registered()
@@ -219,10 +219,9 @@ class ProgramServer:
     def __init__(self, serving: Serving) -> None:
         import guardfix.runtime_shim as shim
 
-        from ..cpp import chosen_backend
+        from ..cpp import torch_backend
         from ..cpp.extension_module import bind_for_good
-        from .recorder import Recorder, watching
-        from .recording_backend import RecordingBackend
+        from .recorder import Recorder, RecordingBackend, watching
 
         bind_for_good("guardfix.runtime_shim")
         self.torch = shim
@@ -233,7 +232,7 @@ class ProgramServer:
         self.recorder = Recorder(self.writer, table=self.table)
         backend = RecordingBackend(legacy_since19=serving.legacy_since19, guard_table=self.table)
         backend.recorder = self.recorder
-        chosen_backend.use(backend)
+        torch_backend.use(backend)
         self._within = contextlib.ExitStack()
         # Before anything is loaded, so that what a module imports by name is watched as well.
         self._within.enter_context(watching(self.recorder))

@@ -190,9 +190,7 @@ class AsStridedBackward0(Node):
 
 
 class CopySlices(Node):
-    """History of a base after a write through a view: `node` applies to the window, the rest passes
-    through.
-    """
+    """History of a base after a write through a view: `node` applies to the window, the rest passes through."""
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"

@@ -8,9 +8,8 @@ from typing import Any
 
 from ..core import error_texts
 from ..core.dtypes import sizes
-from ..core.python_key import ASKING, asked
 from ..core.tensor import Tensor, alias, current_version, history, meta_of, raw_is_leaf
-from ..core.thread_state import AUTOGRAD, NORMAL_KEYS, PYTHON, tls
+from ..core.thread_state import ASKING, AUTOGRAD, NORMAL_KEYS, PYTHON, asked, tls
 from .history import grad_fn_of, gradient_edge
 from .nodes import AccumulateGrad, Edge, Node, short_name
 
@@ -42,8 +41,7 @@ def _twin(t: Tensor) -> Tensor:
 
 
 class Saved:
-    """A tensor saved for backward, with the version it had. Raises on unpacking if it was written to
-    since.
+    """A tensor saved for backward, with the version it had. Raises on unpacking if it was written to since.
 
     Most are saved inputs without hooks, so the other defaults live on the class, as AutogradMeta's do.
     """

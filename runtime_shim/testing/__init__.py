@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.supported_names import missing_attribute
-from .closeness import assert_allclose, assert_close
-from .tensor_making import make_tensor
+from .closeness import assert_allclose, assert_close, make_tensor
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 

@@ -12,18 +12,17 @@ nothing of them: entering the first replaces the functions that ops go through, 
 
 from __future__ import annotations
 
-import importlib
 import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, cast
 
-from ..core.python_key import ASKING
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor
-from ..core.thread_state import BACKEND, PYTHON, ThreadState, tls
-from ..dispatch import functional_layers, inplace_layers, view_layers
+from ..core.thread_state import ASKING, BACKEND, PYTHON, ThreadState, tls
+from ..dispatch import functional_layers, view_layers, writing_layers
 from ..dispatch.op_description import Op
-from ..dispatch.tensor_arguments import arguments_of
+from ..dispatch.op_node import arguments_of
 from ..library.custom_ops import COMPOSITE, OpOverload
 from .asked_classes import share_memory
 
@@ -90,7 +89,6 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
 
 
 # -- the functions that ops go through
-# -----------------------------------------------------------------------------------------------------
 
 
 def _functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
@@ -111,7 +109,7 @@ def _write_through_layers(
 ) -> Tensor:
     if state.dispatch_modes and not keys & PYTHON:
         kernel = ASKING.write(op, state, args)
-    found: Tensor = _ORIGINAL[inplace_layers, "write_through_layers"](op, state, self, args, tensors, keys, kernel)
+    found: Tensor = _ORIGINAL[writing_layers, "write_through_layers"](op, state, self, args, tensors, keys, kernel)
     return found
 
 
@@ -140,7 +138,7 @@ def _call_custom(
 
 _REPLACEMENTS: dict[tuple[Any, str], Callable[..., Any]] = {
     (functional_layers, "functional"): _functional,
-    (inplace_layers, "write_through_layers"): _write_through_layers,
+    (writing_layers, "write_through_layers"): _write_through_layers,
     (view_layers, "make_view"): _make_view,
     (view_layers, "make_views"): _make_views,
     (OpOverload, "_call"): _call_custom,
@@ -150,13 +148,13 @@ _ORIGINAL = {place: getattr(*place) for place in _REPLACEMENTS}
 _IMPORTED_BY = (
     "dispatch.registration",
     "dispatch.functional_layers",
-    "dispatch.inplace_layers",
+    "dispatch.writing_layers",
     "dispatch.view_layers",
     "aten.ufunc_makers",
-    "aten.several_views",
+    "aten.parts",
     "aten.indexing",
     "aten.inplace",
-    "aten.strided",
+    "aten.bit_views",
     "aten.views",
 )
 
@@ -174,18 +172,16 @@ class _Modes:
             if self.count == 1:
                 self.put(_REPLACEMENTS)
         tls.state.dispatch_modes.append(mode)
-        tls.state.refresh()
 
     def pop(self) -> None:
         tls.state.dispatch_modes.pop()
-        tls.state.refresh()
         with self.lock:
             self.count -= 1
             if not self.count:
                 self.put(_ORIGINAL)
 
     def put(self, functions: dict[tuple[Any, str], Callable[..., Any]]) -> None:
-        modules: list[ModuleType] = [importlib.import_module(f"guardfix.runtime_shim.{name}") for name in _IMPORTED_BY]
+        modules: list[ModuleType] = [late_module(name) for name in _IMPORTED_BY]
         for (home, name), function in functions.items():
             if home is OpOverload:
                 setattr(OpOverload, name, function)

@@ -10,6 +10,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from ..core.supported_names import refuses_missing
+
 PyTree = Any
 _Flatten = Callable[[Any], tuple[list[Any], Any]]
 _Unflatten = Callable[[Iterable[Any], Any], Any]
@@ -180,14 +182,6 @@ def _leaves_like(spec: TreeSpec, tree: PyTree) -> list[Any]:
     ]
 
 
-def tree_map_(
-    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: Callable[[Any], bool] | None = None
-) -> PyTree:
-    """Call `func` with each leaf; the tree itself."""
-    tree_map(func, tree, *rests, is_leaf=is_leaf)
-    return tree
-
-
 def _chosen(wanted: Any) -> Callable[[Any], bool]:
     if isinstance(wanted, type | tuple) or not callable(wanted):
         return lambda leaf: isinstance(leaf, wanted)
@@ -206,29 +200,4 @@ def tree_map_only(
     return tree_map(lambda leaf: func(leaf) if chosen(leaf) else leaf, tree, is_leaf=is_leaf)
 
 
-def tree_map_only_(
-    type_or_types_or_pred: Any,
-    func: Callable[[Any], Any],
-    tree: PyTree,
-    is_leaf: Callable[[Any], bool] | None = None,
-) -> PyTree:
-    tree_map_only(type_or_types_or_pred, func, tree, is_leaf)
-    return tree
-
-
-def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> bool:
-    return all(map(pred, tree_leaves(tree, is_leaf)))
-
-
-def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> bool:
-    return any(map(pred, tree_leaves(tree, is_leaf)))
-
-
-def tree_all_only(wanted: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: Any = None) -> bool:
-    chosen = _chosen(wanted)
-    return all(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if chosen(leaf))
-
-
-def tree_any_only(wanted: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: Any = None) -> bool:
-    chosen = _chosen(wanted)
-    return any(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if chosen(leaf))
+__getattr__ = refuses_missing("torch.utils._pytree")

@@ -13,20 +13,92 @@ from typing import Any
 
 import numpy as np
 
+from ..core.array_kinds import StandInArray
 from ..core.gradient_modes import exclude, leave_excluded
-from ..core.python_key import ASKING, wants_to_be_asked
-from ..core.tensor import DEFAULT, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, alias, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, PYTHON, ThreadState, tls
-from ..core.zero_array import StandInArray
+from ..core.tensor import (
+    DEFAULT,
+    INFERENCE_MODE,
+    MULTI_OUTPUT_NODE,
+    NO_GRAD_MODE,
+    Tensor,
+    alias,
+    new_tensor,
+    requires_grad,
+)
+from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, ThreadState, tls, wants_to_be_asked
 from ..dispatch.functional_layers import give_history, recorded_node
-from ..dispatch.inplace_layers import bump
 from ..dispatch.op_description import Op
-from ..dispatch.op_node import OpNode
+from ..dispatch.op_node import OpNode, arrays
 from ..dispatch.view_layers import track
-from ..library.custom_ops import OpOverload, ops
+from ..dispatch.writing_layers import bump
+from ..library.custom_ops import OpOverload, aten_packet, ops
 from ..tape.history import set_history
 from ..tape.saved_tensors import Saved
-from .op_overloads import given_arguments, overload_of
+
+#: Overloads by the op, where it isn't `default`.
+_OVERLOADS = {
+    **dict.fromkeys("add sub mul div true_divide atan2 maximum minimum".split(), "Tensor"),
+    **dict.fromkeys("transpose select".split(), "int"),
+    **dict.fromkeys("var std var_mean std_mean".split(), "correction"),
+    **dict.fromkeys("slice split index where repeat_interleave".split(), "Tensor"),
+    **dict.fromkeys("max_dim min_dim median_dim nanmedian_dim".split(), "dim"),
+    "where": "self",
+}
+_OVERLOADS["maximum"] = _OVERLOADS["minimum"] = _OVERLOADS["atan2"] = "default"
+_OVERLOADS |= {"squeeze_dim": "dim", "squeeze_dims": "dims", "unbind": "int"}
+#: What PyTorch calls ops that have another name here.
+_ATEN_NAMES = {
+    "softmax_": "_softmax",
+    "log_softmax_": "_log_softmax",
+    "softmax_backward": "_softmax_backward_data",
+    "log_softmax_backward": "_log_softmax_backward_data",
+}
+_BY_OTHER = frozenset(
+    "eq ne lt le gt ge remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor fill masked_fill".split()
+)
+
+
+def overload_of(op: Op, args: tuple[Any, ...], inplace: bool) -> Any:
+    name, chosen = op.name, _OVERLOADS.get(op.name, "default")
+    if name in _BY_OTHER:
+        chosen = "Tensor" if isinstance(args[-1], Tensor) else "Scalar"
+    elif name in ("add_scalar", "mul_scalar", "div_scalar"):
+        name, chosen = name.removesuffix("_scalar"), "Tensor"
+    elif name == "rsub":
+        chosen = "Tensor" if isinstance(args[1], Tensor) else "Scalar"
+    elif name == "pow_scalar":
+        name, chosen = "pow", "Tensor_Scalar"
+    elif name == "pow":
+        first, second = (isinstance(a, Tensor) for a in args[:2])
+        chosen = "Tensor_Tensor" if first and second else "Tensor_Scalar" if first else "Scalar"
+    elif name in ("sum", "mean") and len(args) > 1 and args[1] is not None:
+        chosen = "dim_IntList" if name == "sum" else "dim"
+    name = _ATEN_NAMES.get(name) or name.removesuffix("_dim").removesuffix("_dims").removesuffix("_all")
+    packet = getattr(ops.aten, f"{name}_" if inplace else name, None)
+    return aten_packet(name, _unnamed(op), chosen) if packet is None else getattr(packet, chosen)
+
+
+@functools.cache
+def _unnamed(op: Op) -> Callable[..., Any]:
+    """A function for an op that programs don't call by its own name."""
+
+    def call(*args: Any) -> Any:
+        found = op.kernel(*arrays(op.bind(args, {})))
+        if isinstance(found, np.ndarray) and np.may_share_memory(found, args[0]._array):
+            return alias(args[0], found, args[0]._keys, None if args[0].is_inference() else [0])
+        made = [new_tensor(f) for f in (found if isinstance(found, tuple) else (found,))]
+        return op.outputs(made) if op.outputs is not None else made[0]
+
+    return call
+
+
+def given_arguments(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments as the op is called with them: without defaults at the end."""
+    count = len(args)
+    while count > 1 and op.params[count - 1] in op.defaults and args[count - 1] is op.defaults[op.params[count - 1]]:
+        count -= 1
+    return tuple(args[:count])
+
 
 _GUARD = "__torch_dispatch__"
 

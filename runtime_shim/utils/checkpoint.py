@@ -14,6 +14,7 @@ from ..autograd import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
 from ..core.gradient_modes import enable_grad, no_grad
+from ..core.late_modules import late_module
 from ..core.supported_names import missing_attribute
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
@@ -402,7 +403,5 @@ def set_device_states(devices: Any, states: Any, *, device_type: str | None = No
 
 def __getattr__(name: str) -> Any:
     if name in _SELECTIVE:
-        import importlib
-
-        return getattr(importlib.import_module("guardfix.runtime_shim.utils.selective_checkpoint"), name)
+        return getattr(late_module("utils.selective_checkpoint"), name)
     raise missing_attribute("torch.utils.checkpoint", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..extension.extension_flags import extension_include_folders
+from ..extension.cmake_package import extension_include_folders
 from ..extension.inline_modules import load, load_inline
 
 if TYPE_CHECKING:

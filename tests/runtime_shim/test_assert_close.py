@@ -62,7 +62,6 @@ SCHEDULES: list[Any] = [
     pytest.param(lambda o, s: s.ExponentialLR(o, 0.5), [1.0, 0.5, 0.25, 0.125, 0.0625], id="ExponentialLR"),
     pytest.param(lambda o, s: s.LambdaLR(o, lambda e: 1 / (1 + e)), [1.0, 0.5, 1 / 3, 0.25, 0.2], id="LambdaLR"),
     pytest.param(lambda o, s: s.LinearLR(o, 0.5, 1.0, 2), [0.5, 0.75, 1.0, 1.0, 1.0], id="LinearLR"),
-    pytest.param(lambda o, s: s.PolynomialLR(o, 4), [1.0, 0.75, 0.5, 0.25, 0.0], id="PolynomialLR"),
     pytest.param(lambda o, s: s.CosineAnnealingLR(o, 2), [1.0, 0.5, 0.0, 0.5, 1.0], id="CosineAnnealingLR"),
     pytest.param(
         lambda o, s: s.SequentialLR(o, [s.ConstantLR(o, 0.5, 9), s.ExponentialLR(o, 0.5)], [2]),

@@ -39,7 +39,6 @@ def values(found: Any) -> Any:
         pytest.param(
             lambda: F.max_unpool1d(torch.tensor([[5.0]]), torch.tensor([[1]]), 2), [[0.0, 5.0]], id="max_unpool1d"
         ),
-        pytest.param(lambda: F.lp_pool1d(torch.tensor([[3.0, 4.0]]), 2, 2), [[5.0]], id="lp_pool1d"),
         pytest.param(lambda: F.pixel_shuffle(grid(4, 1, 2), 2), [[[0.0, 2.0, 1.0, 3.0], [4.0, 6.0, 5.0, 7.0]]], id="shuffle"),
         pytest.param(lambda: F.pixel_unshuffle(F.pixel_shuffle(grid(4, 1, 2), 2), 2), grid(4, 1, 2).tolist(), id="back"),
         pytest.param(
@@ -61,7 +60,6 @@ def values(found: Any) -> Any:
         ),
         pytest.param(lambda: F.hardshrink(torch.tensor([-1.0, 0.2, 0.5, 2.0])), [-1.0, 0.0, 0.0, 2.0], id="hardshrink"),
         pytest.param(lambda: F.softshrink(torch.tensor([-1.0, 0.2, 2.0])), [-0.5, 0.0, 1.5], id="softshrink"),
-        pytest.param(lambda: F.rrelu(torch.tensor([-2.0, 3.0]), 0.25, 0.75), [-1.0, 3.0], id="rrelu, not in training"),
         pytest.param(lambda: F.local_response_norm(torch.ones(1, 2, 1), 2, 1.0, 1.0, 1.0), [[[1 / 1.5], [0.5]]], id="lrn"),
         pytest.param(
             lambda: F.embedding_bag(torch.tensor([0, 1, 2]), grid(3, 2), torch.tensor([0, 2]), mode="sum"),
@@ -84,24 +82,8 @@ def test_values(found: Callable[[], Any], expected: Any) -> None:
 
 
 LOSSES = [
-    pytest.param(lambda: F.poisson_nll_loss(torch.tensor([0.0]), torch.tensor([2.0])), 1.0, id="poisson"),
     pytest.param(
         lambda: F.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]), 0.5), 2.5, id="ranking"
-    ),
-    pytest.param(
-        lambda: F.hinge_embedding_loss(torch.tensor([0.25, 0.25]), torch.tensor([1.0, -1.0]), reduction="sum"),
-        1.0,
-        id="hinge",
-    ),
-    pytest.param(lambda: F.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0])), math.log(2), id="soft margin"),
-    pytest.param(
-        lambda: F.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[0.0, 1.0]])), math.log(2), id="multilabel"
-    ),
-    pytest.param(
-        lambda: F.multilabel_margin_loss(torch.tensor([[0.5, 0.0]]), torch.tensor([[0, -1]])), 0.25, id="up to the -1"
-    ),
-    pytest.param(
-        lambda: F.multi_margin_loss(torch.tensor([[0.5, 0.0]]), torch.tensor([0]), p=2), 0.125, id="the square of a margin"
     ),
     pytest.param(
         lambda: F.cosine_embedding_loss(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([1.0])),
@@ -148,7 +130,6 @@ def numerical(function: Callable[[Any], Any], x: Any) -> Any:
     ("function", "shape"),
     [
         pytest.param(lambda x: F.max_pool3d(x, 2), (1, 2, 2, 2), id="max_pool3d"),
-        pytest.param(lambda x: F.lp_pool2d(x, 3, 2), (1, 2, 2), id="lp_pool2d"),
         pytest.param(lambda x: F.adaptive_avg_pool3d(x, (1, 2, 1)), (1, 2, 3, 2), id="adaptive_avg_pool3d"),
         pytest.param(
             lambda x: F.grid_sample(x, F.affine_grid(torch.full((1, 2, 3), 0.3, dtype=torch.float64), (1, 1, 2, 2))),
@@ -214,7 +195,6 @@ def test_attention_looks_where_the_mask_lets_it() -> None:
     ("call", "message"),
     [
         pytest.param(lambda: F.max_pool3d(torch.zeros(2, 2), 2), "non-empty 4D or 5D", id="rank"),
-        pytest.param(lambda: F.multi_margin_loss(torch.zeros(1, 2), torch.tensor([0]), p=3), "only p == 1 and p == 2", id="p"),
         pytest.param(lambda: F.softshrink(torch.zeros(1), -1.0), "lambda must be in range", id="lambda"),
         pytest.param(lambda: F.pixel_shuffle(torch.zeros(3, 1, 1), 2), "divisible by the square", id="channels"),
         pytest.param(lambda: F.grid_sample(torch.zeros(1, 1, 1, 1), torch.zeros(1, 1, 1, 2), "cubic"), "but got: 'cubic'", id="mode"),

@@ -88,7 +88,7 @@ def test_anything_else_is_refused_by_name(payload: Any, named: str) -> None:
 def test_a_window_beyond_the_storage_is_refused() -> None:
     class Beyond:
         def __reduce__(self) -> Any:
-            from guardfix.runtime_shim.aten.pickling import rebuild
+            from guardfix.runtime_shim.aten.copies import rebuild
 
             tensor = torch.zeros(2)
             return rebuild, (tensor._storage, ((1000,), (4,), 0), False, {})

@@ -38,6 +38,26 @@ def logaddexp(self, other):
     return np.logaddexp(self, other)
 '''
 
+OF_A_NEW_NAME = '''
+"""The sum of two squares."""
+
+from ..dispatch.registration import op
+
+
+@op("hypot2", inplace=True, self=lambda grad, self: 2 * grad * self, other=lambda grad, other: 2 * grad * other)
+def hypot2(self, other):
+    return self * self + other * other
+'''
+
+# Expression over `torch`, and what it gives, for a name that PyTorch hasn't.
+NEW_NAME = [
+    pytest.param("torch.hypot2(x + 3, x + 4).tolist()", "[25.0, 25.0, 25.0]", id="in Python"),
+    pytest.param("torch.ops.aten.hypot2(x + 3, x + 4).tolist()", "[25.0, 25.0, 25.0]", id="in torch.ops"),
+    pytest.param("(w + 3).hypot2(w + 4).sum().backward() or w.grad.tolist()", "[14.0, 14.0, 14.0]", id="its gradient"),
+    pytest.param("traced(torch, x)(x + 3).tolist()", "[18.0, 18.0, 18.0]", id="in a trace"),
+    pytest.param("loaded(torch, traced(torch, x))(x + 3).tolist()", "[18.0, 18.0, 18.0]", id="in an archive"),
+]
+
 # Expression over `torch`, and what it gives or how it is refused.
 TABLE = [
     pytest.param("torch.logaddexp(x, x).dtype", "torch.float32", id="floating tensors are taken"),
@@ -115,13 +135,26 @@ TABLE = [
 ]
 
 OBSERVE = """
-import importlib, json, sys
+import importlib, io, json, sys
 torch = importlib.import_module(sys.argv[1])
+
+def twice(a):
+    return torch.hypot2(a, a)
+
+def traced(torch, x):
+    return torch.jit.trace(twice, (x + 1,))
+
+def loaded(torch, module):
+    file = io.BytesIO()
+    torch.jit.save(module, file)
+    file.seek(0)
+    return torch.jit.load(file)
+
 seen = []
 for expression in json.loads(sys.argv[2]):
     names = {
         "torch": torch, "x": torch.zeros(3), "y": torch.zeros(4), "n": torch.tensor([1, 2, 3]),
-        "w": torch.zeros(3, requires_grad=True),
+        "w": torch.zeros(3, requires_grad=True), "traced": traced, "loaded": loaded,
     }
     try:
         seen.append(repr(eval(expression, names)))
@@ -131,9 +164,9 @@ print(json.dumps(seen))
 """
 
 
-def outcomes(module: str, folder: Path) -> dict[str, str]:
+def outcomes(module: str, folder: Path, rows: list[Any] = TABLE) -> dict[str, str]:
     """What each expression of the table gives, with the packages below `folder` (none of them for PyTorch)."""
-    expressions = [str(row.values[0]) for row in TABLE]
+    expressions = [str(row.values[0]) for row in rows]
     # PyTorch's logaddexp has no form in place.
     asked = [e.replace("logaddexp_", "hypot_") if module == "torch" else e for e in expressions]
     done = subprocess.run(
@@ -153,12 +186,20 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     ignored = shutil.ignore_patterns("__pycache__", "include")
     shutil.copytree(ROOT / "runtime_shim", package / "runtime_shim", ignore=ignored)
     # The shim's own one takes another name, since an op doesn't take the name of another.
-    own = package / "runtime_shim/aten/log_sums.py"
+    own = package / "runtime_shim/aten/two_operands.py"
     text = own.read_text(encoding="utf-8")
     assert text.count('@op(\n    "logaddexp",') == 1
     own.write_text(text.replace('"logaddexp",', '"not_logaddexp",'), encoding="utf-8")
     (package / "runtime_shim" / "aten" / "logaddexp.py").write_text(PLANTED, encoding="utf-8")
-    return outcomes("guardfix.runtime_shim", folder)
+    (package / "runtime_shim" / "aten" / "hypot2.py").write_text(OF_A_NEW_NAME, encoding="utf-8")
+    for tables in ("torch_ops", "pytorch_messages"):
+        shutil.copytree(ROOT / "guardfix" / tables, package / tables, ignore=ignored)
+    return outcomes("guardfix.runtime_shim", folder, [*TABLE, *NEW_NAME])
+
+
+@pytest.mark.parametrize(("expression", "expected"), NEW_NAME)
+def test_an_op_is_one_file(planted: dict[str, str], expression: str, expected: str) -> None:
+    assert planted[expression] == expected
 
 
 @pytest.mark.parametrize(("expression", "expected"), TABLE)

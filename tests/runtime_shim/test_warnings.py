@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import guardfix.runtime_shim as torch
-from guardfix.runtime_shim.core import warned_once
+from guardfix.runtime_shim.core import error_texts
 
 
 def backward_with_a_graph(x: Any) -> None:
@@ -26,7 +26,7 @@ def backward_with_a_graph(x: Any) -> None:
 def test_once_and_where_the_program_asked_for_it(
     act: Callable[[Any], Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warned_once, "_given", set())
+    monkeypatch.setattr(error_texts, "_given", set())
     x = torch.ones(1, requires_grad=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -45,7 +45,7 @@ def test_once_and_where_the_program_asked_for_it(
     ],
 )
 def test_what_is_no_mistake_is_silent(act: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warned_once, "_given", set())
+    monkeypatch.setattr(error_texts, "_given", set())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         act(torch.ones(1, requires_grad=True))

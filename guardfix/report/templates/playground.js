@@ -7,8 +7,45 @@
   let fixed = null;
   let waiting = 0;
 
+  // Line numbers, and a mark at each line with a finding: a click leads to what is said of it.
+  const numbers = find("numbers");
+  let marks = new Map();
+  function number() {
+    const count = text.value.split("\n").length;
+    numbers.replaceChildren(...Array.from({ length: count }, (_, at) => {
+      const line = document.createElement("div");
+      const one = marks.get(at + 1);
+      line.textContent = String(at + 1);
+      if (one) {
+        line.className = `marked ${one.severity}`;
+        line.title = `${one.rule}: ${one.message}`;
+        line.addEventListener("click", () => answer.querySelector(`[id^="line-${at + 1}-"]`)?.scrollIntoView({ block: "start" }));
+      }
+      return line;
+    }));
+    numbers.scrollTop = text.scrollTop;
+  }
+  text.addEventListener("scroll", () => { numbers.scrollTop = text.scrollTop; });
+  text.addEventListener("input", number);
+  new ResizeObserver(() => { numbers.style.height = `${text.offsetHeight}px`; }).observe(text);
+
+  // The address holds the text, as long as it is short enough for one.
+  const LONGEST = 8000;
+  function keepAddress() {
+    const kept = new URLSearchParams({ code: text.value, language: language.value, unsafe: unsafe.checked ? "1" : "" }).toString();
+    history.replaceState(null, "", kept.length <= LONGEST ? `#${kept}` : location.pathname);
+    find("share").disabled = kept.length > LONGEST;
+  }
+  const said = new URLSearchParams(location.hash.slice(1));
+  if (said.get("code") !== null) {
+    text.value = said.get("code");
+    language.value = said.get("language") || "";
+    unsafe.checked = said.get("unsafe") === "1";
+  }
+
   async function check() {
     clearTimeout(waiting);
+    keepAddress();
     const mine = ++asked;
     answer.classList.add("old");
     state.textContent = "checking…";
@@ -34,6 +71,8 @@
     }
     fixed = said.applied ? said.fixed : null;
     find("take").disabled = find("copy").disabled = fixed === null;
+    marks = new Map((said.findings || []).map((one) => [one.row, one]));
+    number();
     state.textContent = said.error ? "" : `${said.findings.length} finding${said.findings.length === 1 ? "" : "s"}`;
   }
 
@@ -57,5 +96,11 @@
     await navigator.clipboard.writeText(fixed);
     state.textContent = "Copied.";
   });
+  // The address has this server's secret: what can be passed on is the part behind it.
+  find("share").addEventListener("click", async () => {
+    await navigator.clipboard.writeText(location.hash);
+    state.textContent = "Copied: add it to the address of any playground.";
+  });
+  number();
   check();
 })();

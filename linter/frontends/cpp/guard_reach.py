@@ -138,7 +138,12 @@ class _Search:
     def _add_caller(self, index: int) -> None:
         self.found.add(index)
         self._callers.add(index)
-        self._seek(self._blocks[index].name or self._blocks[index].variable, is_called=True)
+        block = self._blocks[index]
+        if block.owner and block.name in (block.owner, b"forward", b"operator"):
+            # What makes an object, `Net net;`, runs the constructor, and `net(x)` may be its `forward`.
+            self._seek(block.owner)
+            self._seek(block.owner.removesuffix(b"Impl"))
+        self._seek(block.name or block.variable, is_called=True)
 
     def _add_class(self, name: bytes, *, is_sought: bool = True) -> None:
         """A class goes with its methods, and with what makes it or derives from it, where it holds a guard itself."""

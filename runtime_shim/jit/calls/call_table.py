@@ -8,15 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from ...core.account import LimitReached, account_in_force
-from . import container_calls, network_calls, number_calls, string_calls  # noqa: F401 - they register ops
-from .call_arguments import Arguments
+from ...dispatch.op_description import OPS
+from . import network_calls, value_calls  # noqa: F401 - they register ops
 from .call_costs import cost_of
-from .call_registry import VALUE_OPS, CallFunction, value_kind
-from .tensor_call_names import LISTS, RENAMED, SAME
+from .call_registry import LISTS, RENAMED, SAME, VALUE_OPS, Arguments, CallFunction, takes_the_same, value_kind
 from .tensor_calls import ADAPTERS, BackendLacks, backend_function
 from .value_costs import pay_for
-
-_SAME_SCHEMA = SAME | LISTS | RENAMED.keys()
 
 _MEANING_SINCE = {"div": 4, "div_": 4, "full": 5, "linspace": 8, "logspace": 9, "gelu": 10}
 """The file format since which an op of tensors has its present meaning (`torch/csrc/jit/operator_upgraders`).
@@ -58,13 +55,13 @@ class OpTable:
     @cached_property
     def names(self) -> list[str]:
         """All names of the table as code spells them."""
-        names = {*SAME, *LISTS, *RENAMED, *ADAPTERS, *VALUE_OPS}
+        names = {*SAME, *OPS, *LISTS, *RENAMED, *ADAPTERS, *VALUE_OPS}
         return sorted(_spelling(name) for name in names)
 
     def _make(self, spelled: str) -> CallFunction:
         name = _table_name(spelled)
         values = VALUE_OPS.get(name, {})
-        if not (values or name in ADAPTERS or name in _SAME_SCHEMA):
+        if not (values or name in ADAPTERS or _is_plain(name)):
             raise UnknownOp(f"unknown op `{spelled}`")
         if _MEANING_SINCE.get(name, 0) > self.file_format:
             reason = f"`{spelled}` of tensors has another meaning in file format {self.file_format}, "
@@ -84,7 +81,7 @@ class OpTable:
     def _tensor_function(self, name: str) -> CallFunction | None:
         if name in ADAPTERS:
             return ADAPTERS[name](self.arguments)
-        if name not in _SAME_SCHEMA:
+        if not _is_plain(name):
             return None
         python = RENAMED.get(name, name)
         places = [python, f"Tensor.{python}", f"nn.functional.{python}"]
@@ -113,10 +110,13 @@ class OpTable:
             return False
 
 
+def _is_plain(name: str) -> bool:
+    """Whether an op is the Python function of its name, or of the one that it has there."""
+    return takes_the_same(name) or name in LISTS or name in RENAMED
+
+
 def _table_name(spelled: str) -> str:
-    """`torch.add` is "add", `ops.prim.min` is "prim.min", `ops.aten.add` is "add", others keep their
-    namespace.
-    """
+    """`torch.add` is "add", `ops.prim.min` is "prim.min", `ops.aten.add` is "add", others keep their namespace."""
     for prefix in ("torch.", "ops.aten."):
         if spelled.startswith(prefix):
             return spelled.removeprefix(prefix)
@@ -147,7 +147,7 @@ def _raise(reason: str) -> CallFunction:
 def _paid(spelled: str, function: CallFunction, tensor_class: type) -> CallFunction:
     """The function, paid for by the account that is in force before it runs."""
     name = _table_name(spelled)
-    makes_tensors = name in ADAPTERS or name in _SAME_SCHEMA
+    makes_tensors = name in ADAPTERS or _is_plain(name)
 
     def call(*values: Any, **given: Any) -> Any:
         account = account_in_force()

@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .call_arguments import Arguments
-from .call_registry import CallFunction
+from .call_registry import Arguments, CallFunction
 
 Adapter = Callable[[Arguments], CallFunction]
 
@@ -252,9 +251,7 @@ def _to(arguments: Arguments) -> CallFunction:
     tensor_class = arguments.backend.Tensor
 
     def to(tensor: Any, *values: Any, **given: Any) -> Any:
-        """`to(dtype?, non_blocking, copy, memory_format?)`, the same after a device, or after another
-        tensor.
-        """
+        """`to(dtype?, non_blocking, copy, memory_format?)`, the same after a device, or after another tensor."""
         rest = list(values)
         wanted: dict[str, Any] = dict(given)
         if rest and isinstance(rest[0], tensor_class):

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...core.gradient_modes import no_grad
+from ...core.supported_names import refuses_missing
 from ...core.tensor import Tensor
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
@@ -24,7 +25,6 @@ __all__ = [
     "is_parametrized",
     "register_parametrization",
     "remove_parametrizations",
-    "transfer_parametrizations_and_params",
     "type_before_parametrizations",
 ]
 
@@ -182,7 +182,6 @@ class ParametrizationList(ModuleList):
 
 
 # -- modules with parametrized tensors
-# ------------------------------------------------------------------------------------------------
 
 
 def _own_class(module: Module) -> None:
@@ -330,23 +329,4 @@ def type_before_parametrizations(module: Module) -> type:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
-def transfer_parametrizations_and_params(
-    from_module: Module, to_module: Module, tensor_name: str | None = None
-) -> Module:
-    """Give a module the parametrizations of another, of one tensor or of all, with the originals' values."""
-    if not is_parametrized(from_module):
-        return to_module
-    source: Any = from_module.parametrizations
-    assert isinstance(source, ModuleDict)
-    for name in list(source) if tensor_name is None else [tensor_name]:
-        if not hasattr(to_module, name):
-            setattr(to_module, name, Parameter(getattr(from_module, name)))
-        for parametrization in source[name]:
-            register_parametrization(to_module, name, parametrization)
-        target: Any = to_module.parametrizations[name]
-        if hasattr(source[name], "original"):
-            target.original = source[name].original
-        else:
-            for i in range(source[name].ntensors):
-                setattr(target, f"original{i}", getattr(source[name], f"original{i}"))
-    return to_module
+__getattr__ = refuses_missing("torch.nn.utils.parametrize")

@@ -19,8 +19,7 @@ from ...autograd.gradient_checks import gradcheck, gradgradcheck
 from ...core import dtypes
 from ...core.error_texts import UnsupportedError
 from ...core.tensor import Tensor, new_tensor
-from ..closeness import assert_close
-from ..tensor_making import make_tensor
+from ..closeness import assert_close, make_tensor
 
 __all__ = [
     "TestCase",

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from .collate import default_collate, default_convert
-from .dataloader import DataLoader, get_worker_info
+from ...core.supported_names import refuses_missing
+from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
 from .dataset import (
     ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
-    StackDataset,
     Subset,
     TensorDataset,
     random_split,
 )
-from .distributed_sampler import DistributedSampler
 from .sampler import (
     BatchSampler,
+    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
@@ -35,7 +34,6 @@ __all__ = [
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
-    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",
@@ -45,3 +43,6 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+__getattr__ = refuses_missing("torch.utils.data")

@@ -50,34 +50,6 @@ class TensorDataset(Dataset[Any]):
         return int(self.tensors[0].size(0))
 
 
-class StackDataset(Dataset[Any]):
-    """Data sets of one length side by side: a sample is a tuple of samples, or a dict with keywords."""
-
-    datasets: Any
-
-    def __init__(self, *args: Dataset[Any], **kwargs: Dataset[Any]) -> None:
-        if args and kwargs:
-            raise ValueError(
-                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like input/output, but both "
-                "types are given."
-            )
-        members: list[Any] = list(args or kwargs.values())
-        if not members:
-            raise ValueError("At least one dataset should be passed")
-        self._length = len(members[0])
-        if any(len(member) != self._length for member in members):
-            raise ValueError("Size mismatch between datasets")
-        self.datasets = args or kwargs
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(self.datasets, dict):
-            return {key: dataset[index] for key, dataset in self.datasets.items()}
-        return tuple(dataset[index] for dataset in self.datasets)
-
-    def __len__(self) -> int:
-        return self._length
-
-
 class ConcatDataset(Dataset[T_co]):
     """Data sets one after the other."""
 

@@ -14,6 +14,7 @@ NAMES = [
     pytest.param(["git@example.org:owner/name.git"], ["owner/name"], id="as ssh writes it"),
     pytest.param(["checkouts/a", "checkouts/b"], ["a", "b"], id="folders"),
     pytest.param(["a/repo", "b/repo", "c"], ["a/repo", "b/repo", "c"], id="as much as tells them apart"),
+    pytest.param(["/data/vision/repo", "b"], ["vision/repo", "b"], id="a folder that is called like any other"),
     pytest.param(["https://x.org/o/n", "https://y.org/o/n"], ["x.org/o/n", "y.org/o/n"], id="two hosts"),
 ]
 

@@ -58,6 +58,14 @@ def test_pages_show_all_and_run_nothing(report: Path) -> None:
     assert (tiles["repositories"], tiles["old guards"], tiles["for a person to decide"]) == ("3", "1", "1")
     assert "2 of 3 done, 1 failed, 0 waiting" in index.text_content()
     assert "no such folder" in index.text_content()
+    assert [one.text_content() for one in index.xpath("//ul/li")] == [
+        "1 failed: the reasons are below; guardfix campaign run --retry tries them again.",
+        "Nothing was run: guardfix campaign run --verify compares programs and tests.",
+        "1 is for a person to decide: the pages of the repositories show why.",
+    ]
+    heads = index.xpath("//h2[text()='Repositories']/following-sibling::div//th/text()")
+    assert "review" not in heads, "a column of zeros"
+    assert heads[:2] == ["repository", "commit"]
     assert "1 more in which nothing was found." in index.text_content()
     assert [figure.text_content() for figure in index.xpath("//figcaption")] == [
         "By context and confidence",
@@ -68,6 +76,19 @@ def test_pages_show_all_and_run_nothing(report: Path) -> None:
     ]
     assert [one.text_content().split()[0] for one in repository.xpath("//summary")] == ["x&y/<b>.cpp:3", "a.py:3"]
     assert HOSTILE in repository.xpath("//h1/text()")[0]
+
+
+def test_a_page_of_nothing_says_so(tmp_path: Path, repository: MakeRepository) -> None:
+    repository("nothing", {"a.py": "print(1)\n"})
+    (tmp_path / "list.txt").write_text("nothing\n")
+    runner = CliRunner()
+    for words in (["run", str(tmp_path / "list.txt"), "-j", "1"], ["report"]):
+        assert runner.invoke(cli, ["campaign", *words, "-o", str(tmp_path / "out")]).exit_code == 0
+    index = html.fromstring((tmp_path / "out" / "report" / "index.html").read_text(encoding="utf-8"))
+    assert [one.text_content() for one in index.xpath("//ul/li")] == [
+        "No guard was found in any of them: there is nothing to migrate."
+    ]
+    assert index.xpath("//h2 | //figure | //table") == []
 
 
 @pytest.mark.thorough

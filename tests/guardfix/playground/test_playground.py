@@ -29,7 +29,7 @@ from guardfix.playground.playground_examples import EXAMPLES, Example
 HERE = "http://127.0.0.1:8390"
 SECRET = "the-secret"
 KERNEL = EXAMPLES[0].text
-PREDICT = EXAMPLES[-1].text
+PREDICT = next(one.text for one in EXAMPLES if one.title.startswith("Guards that aren't entered"))
 
 LANGUAGES = [
     pytest.param(KERNEL, "cpp", id="a kernel"),
@@ -78,6 +78,31 @@ def test_what_is_said_of_a_text(
 def test_an_example_has_a_finding(example: Example) -> None:
     assert guessed_language(example.text) == example.language
     assert pasted_answer(example.text, example.language)["findings"] != []
+
+
+def test_an_example_of_an_error_is_found_by_its_words() -> None:
+    for example in EXAMPLES:
+        if example.error:
+            says = str(pasted_answer(example.text, example.language))
+            assert example.title.rpartition(" (")[0] in says
+
+
+def test_what_each_choice_leads_to() -> None:
+    [example] = [one for one in EXAMPLES if one.title.startswith("Inplace update")]
+    inference, kernel, as_it_is = pasted_answer(example.text)["choices"]
+    assert (inference["line"], kernel["line"], as_it_is["line"]) == (
+        "c10::InferenceMode guard;",
+        "at::AutoDispatchBelowADInplaceOrView guard;",
+        "",
+    )
+    [event] = inference["events"]
+    assert (event["row"], event["steps"][-1]) == (10, "line 10: `mul_` changes `scores` in place, outside the mode")
+    assert kernel["events"] == as_it_is["events"] == []
+
+
+@pytest.mark.parametrize("text", ["int main() { at::NoGradGuard guard; }\n", PREDICT], ids=["another guard", "Python"])
+def test_where_nothing_is_to_choose(text: str) -> None:
+    assert pasted_answer(text)["choices"] == []
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:

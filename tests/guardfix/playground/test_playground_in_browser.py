@@ -56,6 +56,29 @@ def test_what_is_typed_is_checked(served: tuple[str, Path]) -> None:
         assert driver.find_element("id", "copy").get_property("disabled")
 
 
+def test_lines_have_numbers_and_marks(served: tuple[str, Path]) -> None:
+    with browser_at(served[0]) as driver:
+        assert wait_for(driver, "document.querySelector('#numbers .marked')?.textContent === '5'")
+        lines = driver.execute_script("return document.querySelectorAll('#numbers div').length")
+        assert lines == len(EXAMPLES[0].text.split("\n"))
+        aligned = """const [text, numbers] = ['text', 'numbers'].map((id) => document.getElementById(id));
+        text.style.height = '100px'; text.scrollTop = 60; text.dispatchEvent(new Event('scroll'));
+        return [text.scrollTop, numbers.scrollTop];"""
+        assert wait_for(driver, "document.getElementById('numbers').offsetHeight > 0")
+        driver.execute_script(aligned)
+        assert wait_for(
+            driver, "document.getElementById('numbers').scrollTop === document.getElementById('text').scrollTop"
+        )
+
+
+def test_the_address_holds_the_text(served: tuple[str, Path]) -> None:
+    with browser_at(f"{served[0]}#code=import+torch%0Atorch.no_grad%28%29%0A&language=python") as driver:
+        assert wait_for(driver, "document.querySelector('.answer .badge').textContent === 'GF402'")
+        assert driver.find_element("id", "text").get_property("value") == "import torch\ntorch.no_grad()\n"
+        driver.find_element("id", "text").send_keys("x = 1\n")
+        assert wait_for(driver, "location.hash.includes('x+%3D+1')")
+
+
 @pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_it_fits_and_can_be_read_by_all(served: tuple[str, Path], width: int, theme: str) -> None:
     with browser_at(served[0], width, theme) as driver:

@@ -26,6 +26,7 @@ from guardfix.report.code_excerpts import excerpt as excerpt_of
 from guardfix.report.fix_columns import columns
 from guardfix.report.html_page import fragment, html_page
 from guardfix.report.report_content import CodeLinks, ReportContent, content_of
+from guardfix.report.report_origin import checked_out
 
 KERNEL = """#include <ATen/ATen.h>
 #include <torch/library.h>
@@ -64,7 +65,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_each_finding_has_its_code_evidence_and_fix(tree: Path) -> None:
-    open_one, decided = findings_in(page_of("."))
+    decided, open_one = findings_in(page_of("."))
+    assert (decided["part"], open_one["part"]) == ("apply", "decide")
     assert (decided["rule"], decided["path"], decided["row"]) == ("GF101", "src/kernel.cpp", 5)
     assert (decided["context"], decided["confidence"], decided["fix"]) == ("kernel", "high", "safe")
     first, lines = decided["code"]
@@ -121,6 +123,8 @@ def test_the_playground_lists_steps_too() -> None:
             "applied": 0,
             "refused": "",
             "language": "python",
+            "choices": [],
+            "unsafe": False,
         }
         shown = fragment("playground_answer.html", answer={**answer, "diff": ""})
         return re.findall(r'<ol class="evidence">(.*?)</ol>', shown, re.DOTALL)
@@ -191,6 +195,79 @@ def test_failures(tree: Path, arguments: list[str], message: str) -> None:
     ran = CliRunner().invoke(command, ["--isolated", *arguments])
     assert ran.exit_code != 0
     assert message in ran.output
+
+
+def test_one_sentence_says_what_can_be_done(tree: Path) -> None:
+    page = page_of("src", "clean.cpp")
+    assert " ".join(re.findall(r"<h1>(.*?)</h1>", page, re.DOTALL)[0].split()) == "1 can be applied now, 1 needs you"
+    assert re.findall(r'data-copy="([^"]*)"', page) == [
+        "guardfix migrate --apply src clean.cpp",
+        "guardfix migrate --interactive src clean.cpp",
+    ]
+    assert re.findall(r'<rect [^>]*data-part="(\w+)" x="([\d.]+)%" width="([\d.]+)%"', page) == [
+        ("apply", "0.000", "50.000"),
+        ("decide", "50.000", "50.000"),
+    ]
+
+
+CERTAIN = """#include <torch/script.h>
+void {name}(torch::jit::Module& model, at::Tensor x) {{
+  at::AutoNonVariableTypeMode guard;
+  {body}
+}}
+"""
+
+
+def test_findings_stand_by_part_group_and_confidence(tree: Path) -> None:
+    (tree / "run.cpp").write_text(CERTAIN.format(name="run", body="model.forward({x});"))
+    (tree / "more.cpp").write_text(KERNEL.replace("scale", "more"))
+    shown = [(one["part"], one["group"], one["path"]) for one in findings_in(page_of("."))]
+    assert shown == sorted(shown, key=lambda one: (("apply", "look", "decide").index(one[0]), one[1:]))
+    assert [(part, group) for part, group, path in shown if path.endswith("helper.cpp")] == [
+        ("decide", "nothing nearby says what the guard is for")
+    ]
+
+
+HEADS = {
+    "a branch": {"HEAD": "ref: refs/heads/main\n", "refs/heads/main": f"{'a' * 40}\n"},
+    "packed": {"HEAD": "ref: refs/heads/main\n", "packed-refs": f"# pack\n{'a' * 40} refs/heads/main\n"},
+    "detached": {"HEAD": f"{'a' * 40}\n"},
+}
+NO_HEADS = {
+    "nothing committed": {"HEAD": "ref: refs/heads/main\n"},
+    "a path": {"HEAD": "ref: refs/../../secret\n", "../secret": "a" * 40},
+    "no repository": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "commit"),
+    [*((files, "a" * 10) for files in HEADS.values()), *((files, "") for files in NO_HEADS.values())],
+    ids=[*HEADS, *NO_HEADS],
+)
+def test_the_commit_is_read_from_the_files_of_the_repository(
+    files: dict[str, str], commit: str, tmp_path: Path
+) -> None:
+    for name in ("objects", "refs/heads") if files else ():
+        (tmp_path / ".git" / name).mkdir(parents=True)
+    for name, text in files.items():
+        (tmp_path / ".git" / name).write_text(text)
+    assert checked_out(str(tmp_path)) == commit
+
+
+def test_what_came_or_went_since_the_last_report(tree: Path) -> None:
+    def trend() -> str:
+        ran = CliRunner().invoke(command, ["--isolated", "-o", "report.html", "."])
+        assert ran.exit_code == 0, ran.output
+        [line] = re.findall(r"<p>(.*?)</p>", (tree / "report.html").read_text(), re.DOTALL)[:1]
+        return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "DATE", line).partition(" · DATE")[2]
+
+    assert trend() == ""
+    assert trend() == " · as many as on DATE"
+    (tree / "src" / "helper.cpp").unlink()
+    assert trend() == " · 1 fewer than on DATE"
+    (tree / "report.html").write_text('<script type="application/json" id="data">{"made": 3}</script>')
+    assert trend() == "", "something else is no report"
 
 
 def test_no_finding(tree: Path) -> None:

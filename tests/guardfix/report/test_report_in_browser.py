@@ -149,6 +149,7 @@ FILTERS = [
 
 @pytest.mark.parametrize(("text", "context", "expected"), FILTERS)
 def test_search_and_filters(browser: Any, text: str, context: str, expected: str) -> None:
+    browser.find_element("css selector", ".more > summary").click()
     assert not browser.find_element("id", "filter-verdict").is_displayed(), "nothing was verified"
     press(browser, "/")
     if text:
@@ -164,8 +165,9 @@ def test_search_and_filters(browser: Any, text: str, context: str, expected: str
 def test_keys_go_through_the_findings(browser: Any) -> None:
     press(browser, "j", "j", "k", "j", "\ue007")
     place = "return document.activeElement.closest('.finding').getAttribute('aria-posinset')"
-    assert browser.execute_script(place) == "2"
-    assert browser.execute_script("return document.activeElement.getAttribute('aria-expanded')") == "true"
+    assert browser.execute_script(place) == "3", "with the line of the group"
+    place = browser.execute_script("return document.activeElement.querySelector('.place').textContent.split(' ')[0]")
+    assert browser.find_element("css selector", "#detail .body a").text.startswith(f"{place}:")
     assert len(browser.find_elements("css selector", ".body .code")) == 1
 
 
@@ -220,7 +222,51 @@ def test_on_paper_everything_is_open_and_black_on_white(judged: Path) -> None:
         text, ground, findings, bodies, controls, open_after = driver.execute_script(_PRINT)
         assert (text, ground) == ("rgb(27, 31, 39)", "rgb(255, 255, 255)")
         assert (findings, bodies, controls) == (200, 200, 0)
-        assert open_after == 1, "what the reader had opened"
+        assert open_after == 1, "the one beside the list"
+
+
+def test_the_bar_chooses_and_the_address_keeps_it(page: Path) -> None:
+    with browser_at(page.as_uri()) as driver:
+        press(driver, "j", "j")
+        driver.find_element("css selector", "button[data-part=decide]").click()
+        assert shown(driver) == "600 findings"
+        select = "const s = document.getElementById('filter-confidence'); s.value = 'low'; s.dispatchEvent(new Event('change'))"
+        driver.execute_script(select)
+        address = driver.execute_script("return location.href")
+        assert "part=decide" in address
+        assert "at=" in address
+        assert accessibility_violations(driver) == []
+        before = driver.find_element("css selector", "#detail .body a").text
+    with browser_at(address) as driver:
+        assert driver.find_element("css selector", "#detail .body a").text == before
+        assert driver.find_element("css selector", "button[data-part=decide]").get_attribute("aria-pressed") == "true"
+
+
+def test_a_tree_of_files_chooses(browser: Any) -> None:
+    [file] = [one for one in browser.find_elements("css selector", ".tree .leaf button") if "part1.cpp" in one.text]
+    file.click()
+    assert shown(browser) == "200 of 600 findings"
+    file.click()
+    assert shown(browser) == "600 findings"
+
+
+def test_a_group_is_decided_at_once(browser: Any) -> None:
+    script = (
+        "const s = document.querySelector('.group select'); s.value = 'preserve'; s.dispatchEvent(new Event('change'))"
+    )
+    browser.execute_script(script)
+    text = browser.execute_script("return document.getElementById('intent').textContent")
+    assert sorted(line.rpartition("/")[2] for line in text.splitlines()[1:]) == [
+        f'part{number}.cpp" = "preserve"' for number in range(3)
+    ]
+
+
+def test_the_first_finding_is_on_the_first_screen_of_a_phone(page: Path) -> None:
+    with browser_at(page.as_uri(), 390) as driver:
+        bottom = driver.execute_script(
+            "return document.querySelector('.finding .code .here').getBoundingClientRect().bottom"
+        )
+        assert bottom < 900
 
 
 @pytest.mark.parametrize(("width", "theme"), LOOKS)

@@ -17,6 +17,8 @@ from guardfix.cli.verify_command import command
 from guardfix.report.autograd_drawing import MOST_NODES, GraphNode, drawing
 from guardfix.report.verify_content import MOST_STEPS, guard_kind, program_content
 from guardfix.report.verify_page import verify_page
+from guardfix.verify.guard_sites import linkless_path
+from guardfix.verify.program_migration import Migration
 from guardfix.verify.program_runs import ProgramRun
 from guardfix.verify.programs import Program
 from guardfix.verify.verdicts import Judgement, Verdict
@@ -80,6 +82,35 @@ def test_a_changed_fact_is_marked(result: Result) -> None:
     assert facts == {"no version counter": True, "memory 3": False, "inference tensor": True}
 
 
+def test_guards_are_bars_on_the_timeline(result: Result) -> None:
+    before, after = program_content(result).scopes
+    assert [(scope.name, scope.depth, scope.kind) for scope in after] == [
+        ("inference_mode", 0, "inference"),
+        ("no_grad", 1, "nograd"),
+    ]
+    outer, inner = after
+    assert outer.start < inner.start
+    assert inner.start + inner.length == pytest.approx(outer.start + outer.length), "they close together"
+    assert [(scope.name, scope.start) for scope in before] == [("no_grad", outer.start), ("no_grad", inner.start)]
+
+
+def test_what_one_side_alone_came_to_is_no_difference(result: Result) -> None:
+    content = program_content(result)
+    assert [row.agreement for row in content.rows].count("ended") == sum(row.after is None for row in content.rows) > 0
+    assert content.differences == 2
+
+
+def test_what_the_code_predicts_stands_beside_what_was_seen(tmp_path: Path) -> None:
+    text = PROGRAM.format(mode="torch.inference_mode")
+    path = tmp_path / "p.py"
+    path.write_text(text)
+    migration = Migration(texts={linkless_path(path): text.encode()})
+    runs = [ProgramRun(0, "", "", []), ProgramRun(1, "", "", [])]
+    judgement = Judgement(Verdict.CHANGED, "", headline="it fails")
+    shown = program_content(Result(Program(path, tmp_path, named=True), judgement, *runs, migration=migration))
+    assert [line.partition(": ")[0] for line in shown.predicted] == ["GF501, line 10 of the migrated file"]
+
+
 def test_the_page_is_whole_and_loads_nothing(result: Result) -> None:
     text = verify_page([result], version="1", backend="shim")
     page = html.fromstring(text)
@@ -87,7 +118,7 @@ def test_the_page_is_whole_and_loads_nothing(result: Result) -> None:
     assert "<b>done" not in text
     rows = page.xpath("//tr[contains(@class, 'step ')]")
     assert len(rows) == len(page.xpath("//table[contains(@class, 'trace')]/tbody/tr[th]"))
-    assert len(page.xpath("//tr[contains(@class, 'parting')]")) == 1
+    assert len(page.xpath("//tr[@class='parting']")) == 1
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
     [drawn] = page.xpath("//svg[@class='graph'][contains(@aria-label, 'SumBackward0')]")[:1]

@@ -17,7 +17,7 @@ from guardfix.report.verify_page import verify_page
 from guardfix.verify.program_runs import ProgramRun
 from guardfix.verify.programs import Program
 from guardfix.verify.verdicts import Judgement, Verdict
-from guardfix.verify.verifying import Result
+from guardfix.verify.verifying import Result, Settings, verify_against
 from headless_browser import LOOKS, accessibility_violations, browser_at, fits, needs_chromium
 
 pytestmark = [pytest.mark.thorough, needs_chromium]
@@ -73,7 +73,7 @@ def focused(driver: Any) -> str:
 def shown(driver: Any, expected: str) -> bool:
     """Whether the page says this before long: typing is waited for."""
     script = """const [expected, done] = arguments; const end = Date.now() + 5000;
-    const look = () => { const said = document.getElementById('shown').textContent;
+    const look = () => { const said = document.querySelector('.shown').textContent;
     said === expected || Date.now() > end ? done(said) : setTimeout(look, 20); }; look();"""
     return bool(driver.execute_async_script(script, expected) == expected)
 
@@ -81,9 +81,15 @@ def shown(driver: Any, expected: str) -> bool:
 def test_keys_filters_and_graphs(page: str) -> None:
     with browser_at(page) as driver:
         assert shown(driver, "60 steps, 2 differ")
-        press(driver, "n")
+        selected = "return document.querySelector('.step[aria-current] th').firstChild.textContent.trim()"
+        assert driver.execute_script(selected) == "50", "the step at which the runs part is selected at opening"
+        press(driver, "p")
         assert focused(driver) == "30"
         press(driver, "n")
+        assert focused(driver) == "50"
+        press(driver, "\ue015")
+        assert focused(driver) == "51"
+        press(driver, "\ue013")
         assert focused(driver) == "50"
         press(driver, "k", "\ue007")
         assert focused(driver) == "49"
@@ -106,9 +112,36 @@ def test_it_fits_and_can_be_read_by_all(page: str, width: int, theme: str) -> No
         assert accessibility_violations(driver) == []
 
 
+PROGRAM = """import torch
+x = torch.ones(2, requires_grad=True)
+with torch.no_grad():
+    y = x * 2
+print(y.requires_grad)
+"""
+
+
+def test_source_steps_and_timeline_go_together(tmp_path: Path) -> None:
+    for name, text in (("before", PROGRAM), ("after", PROGRAM.replace("torch.no_grad", "torch.enable_grad"))):
+        (tmp_path / f"{name}.py").write_text(text)
+    result = verify_against(tmp_path / "before.py", tmp_path / "after.py", Settings(detailed=True))
+    (tmp_path / "page.html").write_text(verify_page([result], version="1", backend="shim"))
+    line = "return document.querySelector('.source .here').dataset.line"
+    bar = "return Number.parseFloat(document.querySelector('.timeline .current').getAttribute('x'))"
+    with browser_at((tmp_path / "page.html").as_uri()) as driver:
+        assert driver.execute_script(line) == "4", "where the runs part"
+        there = driver.execute_script(bar)
+        press(driver, "k")
+        assert driver.execute_script(line) == "2"
+        assert driver.execute_script(bar) < there
+        driver.find_element("css selector", '.source [data-line="4"]').click()
+        assert (driver.execute_script(line), driver.execute_script(bar)) == ("4", there)
+        driver.find_element("css selector", ".timeline > svg").click()
+        assert driver.execute_script(line) in ("4", "5"), "the middle of the run"
+
+
 def test_without_javascript_it_is_a_table(page: str) -> None:
     with browser_at(page, scripts=False) as driver:
         assert len(driver.find_elements("css selector", ".trace tbody tr.step")) == 60
-        assert not driver.find_element("id", "search").is_displayed()
+        assert not driver.find_element("css selector", ".filters").is_displayed()
         driver.find_element("css selector", ".parted summary").click()
         assert driver.find_element("css selector", ".parted svg.graph").is_displayed()

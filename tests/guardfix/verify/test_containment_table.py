@@ -54,7 +54,7 @@ def places(user: int | None) -> Iterator[list[object]]:
         (top / "outside").mkdir()
         (top / "outside" / "file").write_text("kept")
         (top / "door").mkdir()
-        for module in ("containment.py", "system_filter.py"):
+        for module in ("containment.py",):
             shutil.copy(ROOT / "runtime_shim" / "recording" / module, top / "door")
         libc = ctypes.CDLL(None)
         key = 0x6F6F0000 + os.getpid() % 0xFFFF

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
-from guardfix.runtime_shim.recording.made_up_files import FOLDER_VARIABLE, made_up_in, preloaded_library
+from guardfix.runtime_shim.recording.run_specification import FOLDER_VARIABLE, made_up_in, preloaded_library
 from guardfix.verify.program_runs import ProgramRun, about_made_up_files
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is preloaded there")

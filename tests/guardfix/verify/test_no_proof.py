@@ -71,8 +71,8 @@ PLANTED = {
         "def test_it(:\n    USE", {"": (NOT_RUN, f"{BOTH}error (SyntaxError: invalid syntax")}, NOT_REACHED
     ),
     "a_name_is_missing_of_a_module": Planted(
-        "from torch.distributions import NoSuchFamily\n\ndef test_it():\n    USE",
-        {"": (UNSUPPORTED, "the shim lacks torch.distributions.NoSuchFamily")},
+        "from torch.multiprocessing import NoSuchQueue\n\ndef test_it():\n    USE",
+        {"": (UNSUPPORTED, "the shim lacks torch.multiprocessing.NoSuchQueue")},
         NOT_REACHED,
     ),
     "a_private_module_is_missing": Planted(
@@ -562,8 +562,8 @@ def test_what_passed_is_no_known_failure() -> None:
         ("the shim has no device 'cuda'; supported: cpu", "device 'cuda'", None),
         ("the shim's C++ headers lack at::foo, which a.cpp uses", "at::foo", None),
         (
-            "ImportError: cannot import name 'NoSuch' from 'guardfix.runtime_shim.distributions' (/a/b.py)",
-            "torch.distributions.NoSuch",
+            "ImportError: cannot import name 'NoSuch' from 'guardfix.runtime_shim.multiprocessing' (/a/b.py)",
+            "torch.multiprocessing.NoSuch",
             None,
         ),
         ("cannot import name 'lobpcg' from 'torch' (/a/b.py)", "torch.lobpcg", None),

@@ -33,7 +33,11 @@ CASES = [
         id="because of an inference tensor, with a normal one beside it",
     ),
     pytest.param("F.kl_div(t, w, log_target=True)", {8: [(SAVED, False)]}, id="an option decides what is saved"),
-    pytest.param("torch.einsum('ij,jk->ik', t, w)", {8: [(SAVED, False)]}, id="saved in some calls only"),
+    pytest.param("torch.einsum('ij,ij->', t, w)", {8: [(SAVED, False)]}, id="saved in some calls only"),
+    pytest.param(
+        "torch.einsum('ij,jk->ik', t, w)", {8: [(SAVED, True)]}, id="operands that are multiplied as they are"
+    ),
+    pytest.param("torch.einsum('ij,kl->kl', t, w)", {8: [(SAVED, False)]}, id="an operand that is summed first"),
     pytest.param("t @ w", {8: [(SAVED, True)]}, id="a product of new tensors"),
     pytest.param("t.transpose(0, 1) @ w", {8: [(SAVED, False)]}, id="of a view a product may save a copy"),
     pytest.param("F.linear(t[:, 1:], w)", {8: [(SAVED, False)]}, id="of a view a layer may save a copy"),
@@ -83,7 +87,63 @@ CASES = [
         {},
         id="a layer of inference tensors records nothing",
     ),
+    pytest.param(
+        "bn = nn.BatchNorm1d(2)\nkept = [bn(w), [t] * 2]\n(kept[1][0] * w).sum()",
+        {10: [(SAVED, True)]},
+        id="an element of a list that repeats one",
+    ),
     # what is written
+    pytest.param("F.relu(t, inplace=True)", {8: [(WRITTEN, True)]}, id="a function in place"),
+    pytest.param("nn.ReLU(inplace=True)(t)", {8: [(WRITTEN, True)]}, id="a layer in place"),
+    pytest.param(
+        """\
+        with torch.inference_mode():
+            bn = nn.BatchNorm1d(2)
+        bn.eval()(torch.ones(2, 2))
+        """,
+        {},
+        id="statistics aren't written in eval mode",
+    ),
+    pytest.param(
+        """\
+        net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2))
+        for p in net.parameters():
+            p.requires_grad = False
+        net[2].weight.mul_(2)
+        """,
+        {},
+        id="a loop does to many what it does to two",
+    ),
+    pytest.param(
+        """\
+        net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+        def init(m):
+            if isinstance(m, nn.Linear):
+                m.weight.fill_(1)
+        net.apply(init)
+        """,
+        {11: [(LEAF, True)]},
+        id="apply runs a function on all layers",
+    ),
+    pytest.param(
+        """\
+        def step(p):
+            loss = (p * 2).sum()
+            loss.backward()
+            p -= 0.1 * p.grad
+        """,
+        {11: [(LEAF, True)]},
+        id="what has a gradient is a leaf",
+    ),
+    pytest.param(
+        """\
+        def step(p, loss):
+            loss.backward()
+            p -= 0.1 * p.grad
+        """,
+        {},
+        id="what is differentiated comes from callers that may be under no_grad",
+    ),
     pytest.param("x = torch.ones(2, 2)\nx.data = t\nx.add_(1)", {}, id="what is given data keeps its counter"),
     pytest.param("w[0].add_(1)", {8: [(LEAF, True)]}, id="a view of a leaf is written"),
     pytest.param("w.logical_not_()", {8: [(LEAF, False)]}, id="what isn't recorded may write a leaf"),

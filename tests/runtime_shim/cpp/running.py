@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from guardfix.runtime_shim.cpp import cache_folder, toolchain
+from guardfix.runtime_shim.cpp import cache_folder, header_precompilation
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 
 HERE = Path(__file__).parent
@@ -60,7 +60,7 @@ def run_on_torch(source: Path, folder: Path, *arguments: str | Path, link: tuple
     torch = torch_folder()
     assert torch is not None
     binary = folder / source.stem
-    compiler = toolchain.find_toolchain("g++" if shutil.which("g++") else "c++")
+    compiler = header_precompilation.find_toolchain("g++" if shutil.which("g++") else "c++")
     compile_ = [
         str(compiler.compiler), "-std=c++20", "-O0", "-w", "-pthread",
         f"-I{torch}/include", f"-I{torch}/include/torch/csrc/api/include",

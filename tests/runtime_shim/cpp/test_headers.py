@@ -11,7 +11,7 @@ from pathlib import Path
 import pybind11
 import pytest
 
-from guardfix.runtime_shim.cpp import cpp_compilation, toolchain
+from guardfix.runtime_shim.cpp import cpp_compilation, header_precompilation
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 from guardfix.runtime_shim.cpp.own_headers import (
     INCLUDE,
@@ -211,7 +211,7 @@ def test_streams_and_names_without_c10(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("compiler", "standard"), [(FIRST, "c++17"), *((other, "c++20") for other in OTHERS)])
 def test_programs_are_free_of_warnings(tmp_path: Path, compiler: str, standard: str) -> None:
     """Templates are only looked at where they are used. The headers are read once, and the programs on top of them."""
-    found = toolchain.find_toolchain(compiler)
+    found = header_precompilation.find_toolchain(compiler)
     command = [
         str(found.compiler), f"-std={standard}", "-Wall", "-Wextra", "-DTORCH_API_INCLUDE_EXTENSION_H",
         *include_ours(), "-isystem", sysconfig.get_path("include"), "-isystem", pybind11.get_include(),

@@ -9,7 +9,7 @@ import sysconfig
 
 import pytest
 
-from guardfix.runtime_shim.cpp import toolchain
+from guardfix.runtime_shim.cpp import header_precompilation
 from guardfix.runtime_shim.cpp.own_headers import own_include_folders, write_forwarding_headers
 
 from .running import torch_folder
@@ -95,7 +95,15 @@ def refused_by(*includes: str, standard: str = "c++17") -> dict[str, str]:
     for number, statement in enumerate(STATEMENTS):
         lines.append(f"void program_{number}() {{ torch::Tensor t = torch::ones({{2}}); (void)t; {statement} }}")
     done = subprocess.run(
-        [str(toolchain.find_toolchain().compiler), f"-std={standard}", "-fsyntax-only", "-x", "c++", *includes, "-"],
+        [
+            str(header_precompilation.find_toolchain().compiler),
+            f"-std={standard}",
+            "-fsyntax-only",
+            "-x",
+            "c++",
+            *includes,
+            "-",
+        ],
         input="\n".join(lines),
         capture_output=True,
         text=True,

@@ -200,11 +200,11 @@ def test_the_compiler_that_was_asked_for_is_missing(tmp_path: Path) -> None:
 
 
 def test_no_python_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from guardfix.runtime_shim.cpp import ToolchainMissing, toolchain
+    from guardfix.runtime_shim.cpp import ToolchainMissing, header_precompilation
 
-    monkeypatch.setattr(toolchain.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(header_precompilation.sysconfig, "get_path", lambda name: str(tmp_path))
     with pytest.raises(ToolchainMissing, match=r"no Python\.h in .*apt-get install python3\.\d+-dev"):
-        toolchain.find_toolchain()
+        header_precompilation.find_toolchain()
 
 
 @pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++", marks=pytest.mark.thorough)])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.extension.torch_distribution import write_torch_distribution
+from guardfix.runtime_shim.extension.cmake_package import write_torch_distribution
 from guardfix.verify.program_migration import Migration
 from guardfix.verify.project_tests import TestSettings, verify_project_tests
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.runtime_shim.extension.torch_distribution import VERSION, version_for, write_torch_distribution
+from guardfix.runtime_shim.extension.cmake_package import VERSION, version_for, write_torch_distribution
 
 PROJECTS = [
     pytest.param({}, VERSION, id="nothing asked"),

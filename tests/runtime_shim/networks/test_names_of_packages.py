@@ -69,8 +69,6 @@ HOMES = {
         (torch.nn.Dropout3d(), "_DropoutNd", "_Loss"),
         (torch.nn.MSELoss(), "_Loss", "_WeightedLoss"),
         (torch.nn.CrossEntropyLoss(), "_Loss _WeightedLoss", "_NormBase"),
-        (torch.nn.MultiMarginLoss(), "_Loss _WeightedLoss", "_NormBase"),
-        (torch.nn.PoissonNLLLoss(), "_Loss", "_WeightedLoss"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -146,8 +146,6 @@ GUARDFIX_FUNCTION(FRESH, tensordot,
                   (const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other),
                   (self, other, dims_self, dims_other))
 GUARDFIX_FUNCTION(FRESH, cartesian_prod, (TensorList tensors), (tensors))
-GUARDFIX_FUNCTION(FRESH, combinations, (const Tensor& self, int64_t r = 2, bool with_replacement = false),
-                  (self, r, with_replacement))
 GUARDFIX_FUNCTION(FRESH, complex, (const Tensor& real, const Tensor& imag), (real, imag))
 GUARDFIX_FUNCTION(FRESH, polar, (const Tensor& abs, const Tensor& angle), (abs, angle))
 GUARDFIX_FUNCTION(FRESH, polygamma, (int64_t n, const Tensor& self), (n, self))
@@ -169,14 +167,6 @@ GUARDFIX_AT_LEAST(atleast_3d)
 GUARDFIX_FROM(Tensor)
 GUARDFIX_FROM(Scalar)
 #undef GUARDFIX_FROM
-// An integral over sampled points.
-#define GUARDFIX_INTEGRAL(name, Step)                                                                            \
-  GUARDFIX_FUNCTION(FRESH, name, (const Tensor& y, const Tensor& x, int64_t dim = -1), (y, x, kw("dim", dim)))   \
-  GUARDFIX_FUNCTION(FRESH, name, (const Tensor& y, Step dx = 1, int64_t dim = -1), (y, kw("dx", dx), kw("dim", dim)))
-GUARDFIX_INTEGRAL(cumulative_trapezoid, const Scalar&)
-GUARDFIX_INTEGRAL(trapezoid, const Scalar&)
-GUARDFIX_INTEGRAL(trapz, double)
-#undef GUARDFIX_INTEGRAL
 #define GUARDFIX_NORMAL(Mean, Std)                                                                           \
   GUARDFIX_FUNCTION(FRESH, normal, (Mean mean, Std std, std::optional<Generator> generator = std::nullopt),  \
                     (mean, std, kw("generator", generator)))

@@ -110,7 +110,7 @@ inline Arg kw_unless(const char* name, c10::MemoryFormat default_value, std::opt
 inline PyObject* backend() {
   static PyObject* const found = [] {
     const Gil gil;
-    const Object module = checked(PyImport_ImportModule("guardfix.runtime_shim.cpp.chosen_backend"), "backend");
+    const Object module = checked(PyImport_ImportModule("guardfix.runtime_shim.cpp.torch_backend"), "backend");
     return checked(PyObject_CallMethod(module.get(), "current", nullptr), "backend").release();
   }();
   return found;

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from guardfix.runtime_shim.cpp import cache_folder, toolchain
+from guardfix.runtime_shim.cpp import cache_folder, header_precompilation
 from guardfix.runtime_shim.cpp.cpp_compilation import precompiled
 
 from ..running import Outcome, guardfix_run, torch_folder
@@ -51,7 +51,7 @@ def on_torch(source: Path) -> Run:
     """The file compiled against an installed PyTorch, once. RuntimeError if it doesn't compile."""
     torch = torch_folder()
     assert torch is not None
-    compiler = toolchain.find_toolchain("g++" if shutil.which("g++") else "c++")
+    compiler = header_precompilation.find_toolchain("g++" if shutil.which("g++") else "c++")
     compile_ = [
         str(compiler.compiler), "-std=c++20", "-O0", "-w", "-pthread",
         f"-I{torch}/include", f"-I{torch}/include/torch/csrc/api/include",

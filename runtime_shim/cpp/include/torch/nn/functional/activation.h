@@ -35,8 +35,6 @@ TORCH_NN_FUNCTION(hardtanh, (Tensor input, const HardtanhFuncOptions& options = 
                   options.max_val(), detail::in_place(options.inplace()))
 TORCH_NN_FUNCTION(threshold, (Tensor input, const ThresholdFuncOptions& options), input, options.threshold(),
                   options.value(), detail::in_place(options.inplace()))
-TORCH_NN_FUNCTION(rrelu, (Tensor input, const RReLUFuncOptions& options = {}), input, options.lower(),
-                  options.upper(), options.training(), detail::in_place(options.inplace()))
 TORCH_NN_FUNCTION(glu, (const Tensor& input, const GLUFuncOptions& options = {}), input, options.dim())
 TORCH_NN_FUNCTION(hardshrink, (const Tensor& input, const HardshrinkFuncOptions& options = {}), input,
                   options.lambda())
@@ -89,7 +87,6 @@ TORCH_DROPOUT_FUNCTION(dropout, DropoutFuncOptions)
 TORCH_DROPOUT_FUNCTION(dropout2d, Dropout2dFuncOptions)
 TORCH_DROPOUT_FUNCTION(dropout3d, Dropout3dFuncOptions)
 TORCH_DROPOUT_FUNCTION(alpha_dropout, AlphaDropoutFuncOptions)
-TORCH_DROPOUT_FUNCTION(feature_alpha_dropout, FeatureAlphaDropoutFuncOptions)
 #undef TORCH_DROPOUT_FUNCTION
 
 // ---- attention

@@ -38,26 +38,6 @@ inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const Sm
 }
 TORCH_NN_FUNCTION(huber_loss, (const Tensor& input, const Tensor& target, const HuberLossFuncOptions& options = {}),
                   input, target, detail::reduction(options), kw("delta", options.delta()))
-TORCH_NN_FUNCTION(poisson_nll_loss,
-                  (const Tensor& input, const Tensor& target, const PoissonNLLLossFuncOptions& options = {}), input,
-                  target, kw("log_input", options.log_input()), kw("full", options.full()), kw("eps", options.eps()),
-                  detail::reduction(options))
-TORCH_NN_FUNCTION(hinge_embedding_loss,
-                  (const Tensor& input, const Tensor& target, const HingeEmbeddingLossFuncOptions& options = {}),
-                  input, target, kw("margin", options.margin()), detail::reduction(options))
-TORCH_NN_FUNCTION(soft_margin_loss,
-                  (const Tensor& input, const Tensor& target, const SoftMarginLossFuncOptions& options = {}), input,
-                  target, detail::reduction(options))
-TORCH_NN_FUNCTION(multilabel_margin_loss,
-                  (const Tensor& input, const Tensor& target, const MultilabelMarginLossFuncOptions& options = {}),
-                  input, target, detail::reduction(options))
-TORCH_NN_FUNCTION(multilabel_soft_margin_loss,
-                  (const Tensor& input, const Tensor& target, const MultilabelSoftMarginLossFuncOptions& options = {}),
-                  input, target, detail::optional("weight", options.weight()), detail::reduction(options))
-TORCH_NN_FUNCTION(multi_margin_loss,
-                  (const Tensor& input, const Tensor& target, const MultiMarginLossFuncOptions& options = {}), input,
-                  target, kw("p", options.p()), kw("margin", options.margin()),
-                  detail::optional("weight", options.weight()), detail::reduction(options))
 TORCH_NN_FUNCTION(margin_ranking_loss,
                   (const Tensor& input1, const Tensor& input2, const Tensor& target,
                    const MarginRankingLossFuncOptions& options = {}),
@@ -84,19 +64,5 @@ TORCH_NN_FUNCTION(pairwise_distance,
                   (const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& options = {}), x1, x2,
                   options.p(), options.eps(), options.keepdim())
 TORCH_NN_FUNCTION(pdist, (const Tensor& input, double p = 2.0), input, p)
-
-inline Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                                                const TripletMarginWithDistanceLossFuncOptions& options = {}) {
-  const auto distance = [&](const Tensor& a, const Tensor& b) {
-    return options.distance_function().has_value() ? (*options.distance_function())(a, b)
-                                                     : functional::pairwise_distance(a, b);
-  };
-  const Tensor near = distance(anchor, positive);
-  Tensor far = distance(anchor, negative);
-  if (options.swap()) far = at::minimum(far, distance(positive, negative));
-  const Tensor loss = (near - far + options.margin()).clamp_min(0);
-  if (options.reduction().template is<enumtype::kNone>()) return loss;
-  return options.reduction().template is<enumtype::kMean>() ? loss.mean() : loss.sum();
-}
 
 }  // namespace torch::nn::functional

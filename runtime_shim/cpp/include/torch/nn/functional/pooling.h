@@ -17,9 +17,6 @@ namespace torch::nn::functional {
                     (const Tensor& input, const Tensor& indices, const MaxUnpool##D##dFuncOptions& options), input,    \
                     indices, detail::ints(options.kernel_size()), detail::ints(options.stride()),                      \
                     detail::ints(options.padding()), options.output_size())                                            \
-  TORCH_NN_FUNCTION(lp_pool##D##d, (const Tensor& input, const LPPool##D##dFuncOptions& options), input,               \
-                    options.norm_type(), detail::ints(options.kernel_size()), detail::ints(options.stride()),          \
-                    options.ceil_mode())                                                                               \
   TORCH_NN_FUNCTION(adaptive_max_pool##D##d, (const Tensor& input, const AdaptiveMaxPool##D##dFuncOptions& options),   \
                     input, detail::sizes(options.output_size()))                                                       \
   TORCH_NN_PAIR_FUNCTION(adaptive_max_pool##D##d_with_indices,                                                         \

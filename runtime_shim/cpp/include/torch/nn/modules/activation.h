@@ -24,12 +24,6 @@ TORCH_LAYER(Hardtanh, "min_val=" << options.min_val() << ", max_val=" << options
             (Tensor input), functional::hardtanh(std::move(input), options));
 TORCH_LAYER(Threshold, "threshold=" << options.threshold() << ", value=" << options.value() << TORCH_AND_INPLACE,
             (Tensor input), functional::threshold(std::move(input), options));
-TORCH_LAYER(RReLU, "lower=" << options.lower() << ", upper=" << options.upper() << TORCH_AND_INPLACE, (Tensor input),
-            functional::rrelu(std::move(input), functional::RReLUFuncOptions()
-                                                    .lower(options.lower())
-                                                    .upper(options.upper())
-                                                    .training(this->is_training())
-                                                    .inplace(options.inplace())));
 TORCH_LAYER(GELU, "", (const Tensor& input), functional::gelu(input, options));
 TORCH_LAYER(GLU, "dim=" << options.dim(), (const Tensor& input), functional::glu(input, options));
 TORCH_LAYER(Hardshrink, options.lambda(), (const Tensor& input), functional::hardshrink(input, options));
@@ -51,15 +45,6 @@ TORCH_LAYER_WITHOUT_OPTIONS(LogSigmoid, (const Tensor& input), functional::logsi
 TORCH_LAYER_WITHOUT_OPTIONS(Softsign, (const Tensor& input), functional::softsign(input));
 TORCH_LAYER_WITHOUT_OPTIONS(Tanhshrink, (const Tensor& input), functional::tanhshrink(input));
 
-class Softmax2dImpl : public PlainModule<Softmax2dImpl> {
- public:
-  void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Softmax2d()"; }
-  Tensor forward(const Tensor& input) {
-    TORCH_CHECK(input.dim() == 4 || input.dim() == 3, "Softmax2d requires a 3D or 4D tensor as input");
-    return input.softmax(-3);
-  }
-};
-TORCH_MODULE(Softmax2d);
 
 class PReLUImpl : public Cloneable<PReLUImpl> {
  public:

@@ -30,7 +30,6 @@ TORCH_DROPOUT(Dropout, dropout, DropoutFuncOptions);
 TORCH_DROPOUT(Dropout2d, dropout2d, DropoutFuncOptions);
 TORCH_DROPOUT(Dropout3d, dropout3d, DropoutFuncOptions);
 TORCH_DROPOUT(AlphaDropout, alpha_dropout, AlphaDropoutFuncOptions);
-TORCH_DROPOUT(FeatureAlphaDropout, feature_alpha_dropout, AlphaDropoutFuncOptions);
 #undef TORCH_DROPOUT
 
 }  // namespace torch::nn

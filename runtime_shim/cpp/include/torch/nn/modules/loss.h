@@ -17,20 +17,8 @@ TORCH_LOSS(BCELoss, binary_cross_entropy);
 TORCH_LOSS(BCEWithLogitsLoss, binary_cross_entropy_with_logits);
 TORCH_LOSS(SmoothL1Loss, smooth_l1_loss);
 TORCH_LOSS(HuberLoss, huber_loss);
-TORCH_LOSS(PoissonNLLLoss, poisson_nll_loss);
-TORCH_LOSS(SoftMarginLoss, soft_margin_loss);
-TORCH_LOSS(MultiLabelMarginLoss, multilabel_margin_loss);
-TORCH_LOSS(MultiLabelSoftMarginLoss, multilabel_soft_margin_loss);
 #undef TORCH_LOSS
 
-#define TORCH_MARGIN_LOSS(Name, function)                                                        \
-  TORCH_LAYER(Name, "margin=" << options.margin(), (const Tensor& input, const Tensor& target),  \
-              functional::function(input, target, options))
-TORCH_MARGIN_LOSS(HingeEmbeddingLoss, hinge_embedding_loss);
-#undef TORCH_MARGIN_LOSS
-TORCH_LAYER(MultiMarginLoss, "p=" << options.p() << ", margin=" << options.margin() << ", weight=" << options.weight()
-                                  << ", reduction=" << options.reduction().name(),
-            (const Tensor& input, const Tensor& target), functional::multi_margin_loss(input, target, options));
 TORCH_LAYER(CosineEmbeddingLoss, "margin=" << options.margin(),
             (const Tensor& input1, const Tensor& input2, const Tensor& target),
             functional::cosine_embedding_loss(input1, input2, target, options));
@@ -41,9 +29,6 @@ TORCH_LAYER(TripletMarginLoss,
                       << ", swap=" << options.swap(),
             (const Tensor& anchor, const Tensor& positive, const Tensor& negative),
             functional::triplet_margin_loss(anchor, positive, negative, options));
-TORCH_LAYER(TripletMarginWithDistanceLoss, "margin=" << options.margin() << ", swap=" << options.swap(),
-            (const Tensor& anchor, const Tensor& positive, const Tensor& negative),
-            functional::triplet_margin_with_distance_loss(anchor, positive, negative, options));
 TORCH_LAYER(CTCLoss, "",
             (const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths),
             functional::ctc_loss(log_probs, targets, input_lengths, target_lengths, options));

@@ -66,11 +66,7 @@ namespace torch::nn {
    protected:                                                                                                        \
     FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})                                   \
   };                                                                                                                 \
-  TORCH_MODULE(MaxUnpool##D##d);                                                                                     \
-  TORCH_LAYER(LPPool##D##d,                                                                                          \
-              "norm_type=" << options.norm_type() << ", kernel_size=" << options.kernel_size()                       \
-                           << ", stride=" << options.stride() << ", ceil_mode=" << options.ceil_mode(),              \
-              (const Tensor& input), functional::lp_pool##D##d(input, options))
+  TORCH_MODULE(MaxUnpool##D##d);
 TORCH_POOLING(1);
 TORCH_POOLING(2);
 TORCH_POOLING(3);

@@ -38,11 +38,6 @@ struct PReLUOptions {
   TORCH_ARG(int64_t, num_parameters) = 1;
   TORCH_ARG(double, init) = 0.25;
 };
-struct RReLUOptions {
-  TORCH_ARG(double, lower) = 1.0 / 8.0;
-  TORCH_ARG(double, upper) = 1.0 / 3.0;
-  TORCH_ARG(bool, inplace) = false;
-};
 struct SoftplusOptions {
   TORCH_ARG(double, beta) = 1.0;
   TORCH_ARG(double, threshold) = 20.0;
@@ -91,12 +86,6 @@ struct SoftminFuncOptions : SoftmaxFuncOptions {
 };
 struct LogSoftmaxFuncOptions : SoftmaxFuncOptions {
   using SoftmaxFuncOptions::SoftmaxFuncOptions;
-};
-struct RReLUFuncOptions {
-  TORCH_ARG(double, lower) = 1.0 / 8.0;
-  TORCH_ARG(double, upper) = 1.0 / 3.0;
-  TORCH_ARG(bool, training) = false;
-  TORCH_ARG(bool, inplace) = false;
 };
 struct GumbelSoftmaxFuncOptions {
   TORCH_ARG(double, tau) = 1.0;

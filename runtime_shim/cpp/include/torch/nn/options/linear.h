@@ -43,7 +43,6 @@ struct DropoutOptions {
 using Dropout2dOptions = DropoutOptions;
 using Dropout3dOptions = DropoutOptions;
 using AlphaDropoutOptions = DropoutOptions;
-using FeatureAlphaDropoutOptions = DropoutOptions;
 
 namespace functional {
 
@@ -58,10 +57,6 @@ struct AlphaDropoutFuncOptions {
   TORCH_ARG(double, p) = 0.5;
   TORCH_ARG(bool, training) = false;
   TORCH_ARG(bool, inplace) = false;
-};
-struct FeatureAlphaDropoutFuncOptions : AlphaDropoutFuncOptions {
-  FeatureAlphaDropoutFuncOptions() = default;
-  FeatureAlphaDropoutFuncOptions(AlphaDropoutFuncOptions options) : AlphaDropoutFuncOptions(options) {}
 };
 
 }  // namespace functional

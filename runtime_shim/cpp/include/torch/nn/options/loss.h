@@ -3,8 +3,6 @@
 
 #include <torch/nn/options/common.h>
 
-#include <functional>
-
 namespace torch::nn {
 
 struct LossOptions {
@@ -12,8 +10,6 @@ struct LossOptions {
 };
 using MSELossOptions = LossOptions;
 using L1LossOptions = LossOptions;
-using MultiLabelMarginLossOptions = LossOptions;
-using SoftMarginLossOptions = LossOptions;
 
 struct KLDivLossOptions {
   using Reduction = enumtype::OneOf<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
@@ -37,39 +33,20 @@ struct WeightedLossOptions {
   TORCH_ARG(Reduction, reduction) = torch::kMean;
 };
 using BCELossOptions = WeightedLossOptions;
-using MultiLabelSoftMarginLossOptions = WeightedLossOptions;
 struct BCEWithLogitsLossOptions {
   TORCH_ARG(Tensor, weight) = {};
   TORCH_ARG(Reduction, reduction) = torch::kMean;
   TORCH_ARG(Tensor, pos_weight) = {};
-};
-struct HingeEmbeddingLossOptions {
-  TORCH_ARG(double, margin) = 1.0;
-  TORCH_ARG(Reduction, reduction) = torch::kMean;
 };
 struct MarginRankingLossOptions {
   TORCH_ARG(double, margin) = 0;
   TORCH_ARG(Reduction, reduction) = torch::kMean;
 };
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
-struct MultiMarginLossOptions {
-  TORCH_ARG(int64_t, p) = 1;
-  TORCH_ARG(double, margin) = 1.0;
-  TORCH_ARG(Tensor, weight) = {};
-  TORCH_ARG(Reduction, reduction) = torch::kMean;
-};
 struct TripletMarginLossOptions {
   TORCH_ARG(double, margin) = 1.0;
   TORCH_ARG(double, p) = 2.0;
   TORCH_ARG(double, eps) = 1e-6;
-  TORCH_ARG(bool, swap) = false;
-  TORCH_ARG(Reduction, reduction) = torch::kMean;
-};
-struct TripletMarginWithDistanceLossOptions {
-  using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
-  using reduction_t = Reduction;
-  TORCH_ARG(std::optional<distance_function_t>, distance_function) = std::nullopt;
-  TORCH_ARG(double, margin) = 1.0;
   TORCH_ARG(bool, swap) = false;
   TORCH_ARG(Reduction, reduction) = torch::kMean;
 };
@@ -85,12 +62,6 @@ struct SmoothL1LossOptions {
 struct HuberLossOptions {
   TORCH_REDUCTION(HuberLossOptions);
   TORCH_ARG(double, delta) = 1.0;
-};
-struct PoissonNLLLossOptions {
-  TORCH_ARG(bool, log_input) = true;
-  TORCH_ARG(bool, full) = false;
-  TORCH_ARG(double, eps) = 1e-8;
-  TORCH_ARG(Reduction, reduction) = torch::kMean;
 };
 struct CosineSimilarityOptions {
   TORCH_ARG(int64_t, dim) = 1;
@@ -111,19 +82,12 @@ using NLLLossFuncOptions = NLLLossOptions;
 using CrossEntropyFuncOptions = CrossEntropyLossOptions;
 using BinaryCrossEntropyFuncOptions = BCELossOptions;
 using BinaryCrossEntropyWithLogitsFuncOptions = BCEWithLogitsLossOptions;
-using HingeEmbeddingLossFuncOptions = HingeEmbeddingLossOptions;
 using MarginRankingLossFuncOptions = MarginRankingLossOptions;
 using CosineEmbeddingLossFuncOptions = CosineEmbeddingLossOptions;
-using MultiMarginLossFuncOptions = MultiMarginLossOptions;
-using MultilabelMarginLossFuncOptions = MultiLabelMarginLossOptions;
-using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
-using SoftMarginLossFuncOptions = SoftMarginLossOptions;
 using TripletMarginLossFuncOptions = TripletMarginLossOptions;
-using TripletMarginWithDistanceLossFuncOptions = TripletMarginWithDistanceLossOptions;
 using CTCLossFuncOptions = CTCLossOptions;
 using SmoothL1LossFuncOptions = SmoothL1LossOptions;
 using HuberLossFuncOptions = HuberLossOptions;
-using PoissonNLLLossFuncOptions = PoissonNLLLossOptions;
 using CosineSimilarityFuncOptions = CosineSimilarityOptions;
 using PairwiseDistanceFuncOptions = PairwiseDistanceOptions;
 

@@ -45,17 +45,6 @@ struct MaxUnpoolOptions {
 };
 TORCH_OF_EACH_RANK(MaxUnpool, Options);
 
-template <size_t D>
-struct LPPoolOptions {
-  LPPoolOptions(double norm_type, ExpandingArray<D> kernel_size)
-      : norm_type_(norm_type), kernel_size_(kernel_size), stride_(kernel_size) {}
-  TORCH_ARG(double, norm_type);
-  TORCH_ARG(ExpandingArray<D>, kernel_size);
-  TORCH_ARG(ExpandingArray<D>, stride);
-  TORCH_ARG(bool, ceil_mode) = false;
-};
-TORCH_OF_EACH_RANK(LPPool, Options);
-
 template <typename OutputSize>
 struct AdaptivePoolOptions {
   AdaptivePoolOptions(OutputSize output_size) : output_size_(output_size) {}
@@ -72,7 +61,6 @@ namespace functional {
 
 TORCH_FUNC_OPTIONS_OF_EACH_RANK(MaxPool);
 TORCH_FUNC_OPTIONS_OF_EACH_RANK(AvgPool);
-TORCH_FUNC_OPTIONS_OF_EACH_RANK(LPPool);
 template <size_t D>
 struct MaxUnpoolFuncOptions {
   TORCH_WINDOW_OPTIONS(MaxUnpoolFuncOptions);
