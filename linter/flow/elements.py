@@ -171,7 +171,7 @@ def set_element(
     if isinstance(thing, Opaque):
         unnoticed.note_write(machine, holder, state, place, "[] =")
     if isinstance(thing, Opaque) and isinstance(holder, Ref) and isinstance(indices[0] if indices else NONE, Const):
-        key = indices[0]
+        key = indices[0] if indices else NONE
         assert isinstance(key, Const)
         state.change(holder, attributes={**thing.attributes, f"[{key.value}]": value})
     return [state]

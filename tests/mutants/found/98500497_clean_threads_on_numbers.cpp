@@ -1,0 +1,2 @@
+e()//
+{InferenceMode ;t[]=c[]+e;}
