@@ -131,9 +131,7 @@ def test_a_name_that_is_no_utf_8_keeps_its_bytes(tmp_path: Path) -> None:
         assert editor.told("textDocument/publishDiagnostics")["uri"] == f"{tmp_path.as_uri()}/%FF.cpp"
 
 
-@pytest.mark.parametrize(
-    ("number", "running"), [(1, True), (0, True), (-1, True), (1 << 22, False), (1 << 70, False)]
-)
+@pytest.mark.parametrize(("number", "running"), [(1, True), (0, True), (-1, True), (1 << 22, False), (1 << 70, False)])
 def test_an_editor_of_any_number(number: int, running: bool) -> None:
     from guardfix.server.editor_connection import is_running
 
