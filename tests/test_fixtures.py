@@ -70,7 +70,8 @@ def test_migrates_to_its_sibling_and_then_changes_nothing(fixture: Fixture, unsa
     assert written == wanted
 
     after = run(fixture, folder, unsafe=unsafe)
-    assert {(f.path, f.code) for f in after.findings} <= kinds_left(before, outcome)
+    if unsafe:  # what is new after safe fixes alone has an unsafe one: another pass applies that too
+        assert {(f.path, f.code) for f in after.findings} <= kinds_left(before, outcome)
     assert migrate(after, folder)[1] == wanted
 
 

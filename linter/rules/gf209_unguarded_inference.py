@@ -169,16 +169,23 @@ def _outside_guards(call: Call | None, facts: Facts) -> Call | None:
 
 
 def _sets_its_mode(body: Span, facts: Facts) -> bool:
-    """Whether a guard stands in a function, or a call or an object that may be one."""
+    """Whether a function has a guard, or a call or an object that may be one."""
     places = index_of(facts)
-    if places.uses.first(body) is not None:
+    if places.uses.first(body) is not None or _calls_a_switch(body, facts):
         return True
-    if any(_SETS_MODE.search(call.name) for call in places.calls.within(body)):
-        return True
-    return any(
-        made.type is not None and _SETS_MODE.search(made.type.last) and made.type.last not in ("lock_guard",)
-        for made in places.assignments.within(body)
-    )
+    made = {assignment.type.last for assignment in places.assignments.within(body) if assignment.type is not None}
+    return any(_SETS_MODE.search(name) for name in made - {"lock_guard"}) or not made.isdisjoint(_mode_objects(facts))
+
+
+def _calls_a_switch(body: Span, facts: Facts) -> bool:
+    return any(_SETS_MODE.search(call.name) for call in index_of(facts).calls.within(body))
+
+
+@lru_cache(maxsize=4)
+def _mode_objects(facts: Facts) -> frozenset[str]:
+    """The file's classes whose constructors switch a mode: an object of one guards the rest of its block."""
+    constructors = (function for function in facts.functions if function.qualified[-2:-1] == (function.name,))
+    return frozenset(one.name for one in constructors if _calls_a_switch(one.body, facts))
 
 
 def _is_called_under_guard(facts: Facts, index: int, project: Project, depth: int) -> bool:

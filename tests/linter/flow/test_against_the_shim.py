@@ -108,4 +108,8 @@ def test_a_failing_program_is_made_smaller(on_the_shim: Runner, monkeypatch: pyt
     found = next(failures(range(300), on_the_shim, Rates()))
     small = shrunk_failure(found, on_the_shim)
     assert any(verdict.failed for verdict in small.verdicts)
-    assert len([line for line in small.text.split("\n") if line.strip()]) <= 8, explained(small)
+    assert _lines(small) <= 10 < _lines(found) / 2, explained(small)
+
+
+def _lines(program: Compared) -> int:
+    return sum(bool(line.strip()) for line in program.text.split("\n"))
