@@ -70,7 +70,7 @@ site: ## the documentation site, in site/ (needs the extra `site`)
 
 # One line for each file that is generated and checked in. tests/test_docs.py fails when one is out of date.
 generate: ## rewrite every generated file
-	$(RUN)python -m guardfix.linter.record_funnel
+	$(RUN)python -m guardfix.linter.record_prefilter
 	$(RUN)python -m guardfix.cli.record_arguments
 	$(RUN)python -m guardfix explain ALL > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 	$(RUN)python -m guardfix explain ERRORS > docs/errors.md.new && mv docs/errors.md.new docs/errors.md

@@ -38,9 +38,9 @@ from growth_shapes import ALL, Shape, Texts  # type: ignore[import-not-found]
 from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
+from guardfix.linter.bounded_work import BoundedWork
 from guardfix.linter.engine import Options, check
 from guardfix.linter.frontends.forked_readers import FileLimits
-from guardfix.linter.limited_work import LimitedWork
 
 LARGEST = 6 << 20
 """Bytes of the largest sources that are made."""
@@ -103,7 +103,7 @@ def growth(make: Shape, size: int, fixes: bool, seconds: float, times: int) -> t
 
 def count_calls(names: Iterable[str], size: int, limit: float) -> int:
     """Print the exponent of each shape by the number of calls; how many are above the limit."""
-    work = LimitedWork(FileLimits(seconds=10 * LONGEST, megabytes=MEGABYTES))
+    work = BoundedWork(FileLimits(seconds=10 * LONGEST, megabytes=MEGABYTES))
 
     def exponent(name: str) -> float:
         with tempfile.TemporaryDirectory() as folder:

@@ -26,9 +26,9 @@ from pathlib import Path
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.files.discovery import find_files
 from guardfix.linter.files.search import candidates
-from guardfix.linter.files.sought import recorded
+from guardfix.linter.files.search_terms import recorded
 from guardfix.linter.frontends.extraction import extract_file
-from guardfix.linter.funnel import needles_of
+from guardfix.linter.prefilter import needles_of
 from guardfix.linter.rule import select_rules
 
 TARGET = 5.0

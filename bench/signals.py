@@ -32,10 +32,10 @@ from msgspec.structs import replace
 
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import POLICY, Policy, decide
-from guardfix.linter.decision.scene import scene_of
 from guardfix.linter.decision.signal_gathering import signals_of
 from guardfix.linter.decision.signal_kinds import KERNEL_SIDES, Signal, SignalKind, Weight
 from guardfix.linter.decision.signal_registry import signal_kinds
+from guardfix.linter.decision.use_context import scene_of
 from guardfix.linter.facts import Facts, GuardUse
 from guardfix.linter.findings import Confidence, Context, Decision, Side
 from labelled_sites import LabelledSite, labelled_sites, read_table

@@ -9,12 +9,12 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from guardfix.linter.bounded_work import FIXING
 from guardfix.linter.engine import Report
 from guardfix.linter.facts import Facts
 from guardfix.linter.facts.embedded_paths import real_path
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Finding
-from guardfix.linter.limited_work import FIXING
 
 from .choice import FixChoice
 from .edits.kept_comments import keeping_comments

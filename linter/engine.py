@@ -13,7 +13,9 @@ from msgspec.structs import replace
 
 from .analysis.intent_patterns import IntentPatterns
 from .analysis.project import REINDENT_LIMIT, Project
+from .bounded_work import DECIDING, BoundedWork
 from .confirmed_findings import confirm
+from .extraction_memo import ExtractionMemo
 from .facts import Facts, Span, Suppression
 from .facts.embedded_paths import real_path
 from .facts.index import has_function_in
@@ -27,11 +29,9 @@ from .frontends.extraction import guard_tables_extended
 from .frontends.forked_readers import FileLimits
 from .frontends.frontend import frontend_named
 from .frontends.garbage import collection_paused
-from .funnel import Funnel, funnel_of
 from .guards import Guard
-from .known_project import KnownProject
-from .limited_work import DECIDING, LimitedWork
 from .named_tuples import NamedTuple
+from .prefilter import Prefilter, prefilter_of
 from .project_reading import FileChoice, ProjectReader
 from .rule import Rule, Selection, chosen_rules, select_rules
 from .stale_comments import UsedCodes, stale_codes
@@ -127,7 +127,7 @@ class Report(Struct, dict=True):
     """The rules that were run."""
     paths: Sequence[str] = ()
     """The files that were looked at."""
-    work: LimitedWork = field(default_factory=LimitedWork)
+    work: BoundedWork = field(default_factory=BoundedWork)
     """What has been done with each file, and is still to be done, within the limits of the run."""
     about_left_out: Callable[[str, str], Sequence[Finding]] = lambda path, why: ()
     """What is to be said of a file (a path) that is left out, and why it is."""
@@ -172,7 +172,7 @@ def check(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     at_first_hit: Callable[[], None] | None = None,
-    known: KnownProject | None = None,
+    known: ExtractionMemo | None = None,
 ) -> Report:
     """Every finding of the selected rules in the C++ and Python files at and below `paths`.
 
@@ -185,7 +185,7 @@ def check(
         tuple(paths),
         options,
         executor,
-        known if known is not None else KnownProject(),
+        known if known is not None else ExtractionMemo(),
         replace(workspace, largest=int(options.max_file_size * (1 << 20))),
         progress=progress,
         at_first_hit=at_first_hit,
@@ -196,7 +196,7 @@ def _check_all(
     paths: Sequence[str],
     options: Options,
     executor: Executor | None,
-    known: KnownProject,
+    known: ExtractionMemo,
     workspace: Workspace,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -212,14 +212,14 @@ def _check_all(
             report.over = partial(_check_all, paths, options, None, known)
             return report
         # A configuration further down asks for more than was searched for: rare, and then all is read again.
-        known = KnownProject()
+        known = ExtractionMemo()
 
 
 def found_files(paths: Sequence[str], options: Options) -> list[str]:
     """The files that a check would look at. Raises as `check` does."""
     run = RunOptions(options)
-    languages = funnel_of(run.rules, on_request=options.include_docs).languages
-    return ProjectReader(run.rules, Funnel(languages, {}), _file_choice(run)).find(paths).paths()
+    languages = prefilter_of(run.rules, on_request=options.include_docs).languages
+    return ProjectReader(run.rules, Prefilter(languages, {}), _file_choice(run)).find(paths).paths()
 
 
 def _file_choice(run: RunOptions) -> FileChoice:
@@ -248,7 +248,7 @@ def _check(
     paths: Sequence[str],
     run: RunOptions,
     executor: Executor | None,
-    known: KnownProject,
+    known: ExtractionMemo,
     workspace: Workspace,
     progress: Callable[[int, int], None] | None,
     at_first_hit: Callable[[], None] | None,
@@ -262,7 +262,7 @@ def _check(
     with guard_tables_extended(guards):
         reader = ProjectReader(
             rules,
-            funnel_of(rules, on_request=options.include_docs, extended=extended),
+            prefilter_of(rules, on_request=options.include_docs, extended=extended),
             choice,
             project=options.project,
             minimum_torch=options.minimum_torch,
@@ -411,13 +411,13 @@ def find(
     run: RunOptions,
     unread: Iterable[UnreadPlace],
     workspace: Workspace = DISK,
-    work: LimitedWork | None = None,
+    work: BoundedWork | None = None,
 ) -> tuple[list[Finding], int, list[Facts]]:
     """The rules' findings, sorted by file and place, how many were suppressed, and what is left of doubted files.
 
     Findings in Python files are confirmed by libcst. Where it reads something else, the rules are asked about that.
     """
-    work = work or LimitedWork()
+    work = work or BoundedWork()
     files: dict[str, list[Facts]] = defaultdict(list)
     for facts in project.checked():
         files[real_path(facts.path)].append(facts)

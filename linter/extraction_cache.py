@@ -1,4 +1,4 @@
-"""Facts and sketches that earlier runs found: files that are still the same are neither read nor parsed again.
+"""Facts and file summaries that earlier runs found: files that are still the same are neither read nor parsed again.
 
 A file is the same if its size and times are, or else if its text is. What was found depends on that text, on what was
 looked for, and on the code that looked: all but the text is part of the key.
@@ -17,18 +17,18 @@ from typing import ClassVar, Generic, TypeVar
 from msgspec import Struct, field
 
 from .facts import Facts
+from .facts.file_summary import FileSummary
 from .facts.packing import NotPacked, pack, unpack
-from .facts.sketch import Sketch
 from .files.digests import blake2b
 from .files.entry_store import NO_STAMP, Entry, EntryStore, FileStamp
-from .files.sift import Hit
+from .files.parallel_search import Hit
 from .files.workspace import Workspace
 from .frontends.extraction import Job
 from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .named_tuples import NamedTuple
 from .parser_versions import installed_parsers
 
-_Found = TypeVar("_Found", Facts, Sketch)
+_Found = TypeVar("_Found", Facts, FileSummary)
 
 _RACY = 2_000_000_000
 """Nanoseconds. A file that changed so shortly before may change again and keep its times: file systems round them."""
@@ -57,7 +57,7 @@ class ExtractionCache(Struct):
     """What is kept between runs in one folder. What a workspace holds in memory is neither looked up nor kept."""
 
     FACTS: ClassVar = CachedKind[Facts]("facts", Facts)
-    SKETCHES: ClassVar = CachedKind[Sketch]("sketch", Sketch)
+    FILE_SUMMARIES: ClassVar = CachedKind[FileSummary]("file_summary", FileSummary)
 
     store: EntryStore
     limits: FileLimits = NO_LIMITS
@@ -117,8 +117,8 @@ class ExtractionCache(Struct):
     def _about(self, kind: str, job: Job) -> bytes:
         """What a job looks for, and who looks: the same bytes in each process."""
         stands = job.stands if isinstance(job.stands, bytes) else sorted(job.stands)
-        sought = None if job.sought is None else sorted(job.sought.items())
-        given = (kind, sorted(job.watched), sorted(job.named), stands, sought, job.guards, self.limits)
+        terms = None if job.terms is None else sorted(job.terms.items())
+        given = (kind, sorted(job.watched), sorted(job.named), stands, terms, job.guards, self.limits)
         return blake2b(repr(given).encode(), key=_reading_code(), digest_size=16).digest()
 
     def _ask(self, hit: Hit, about: bytes, workspace: Workspace) -> _Asked | None:

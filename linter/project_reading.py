@@ -16,30 +16,30 @@ from .analysis.intent_patterns import NO_PATTERNS, IntentPatterns
 from .analysis.ownership import class_definition, unqualified_guards
 from .analysis.project import REINDENT_LIMIT, Project
 from .analysis.reexports import is_module, modules_asked, new_names
+from .bounded_work import DECIDING, BoundedWork
+from .extraction_memo import ExtractionMemo
 from .facts import Facts
+from .facts.file_summary import FileSummary
 from .facts.header_facts import HeaderFacts
 from .facts.python_uses import runs_inference
-from .facts.sketch import Sketch
 from .files.build_targets import BuildTargets
 from .files.compile_commands import CompileCommands, find_compile_commands
 from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
+from .files.parallel_search import Hit, ParallelSearch
 from .files.project_root import UnknownSettings, project_root
 from .files.search import names_a_code, names_one_of
-from .files.sift import Hit, Sift
-from .files.sought import Sought
+from .files.search_terms import SearchTerms
 from .files.suppressions import find_directives, is_ours, unknown_code
 from .files.workspace import DISK, Workspace
-from .frontends.extraction import Job, cores, extract_all, extract_job, sketch_all, words_all
+from .frontends.extraction import Job, cores, extract_all, extract_job, summarize_all, words_all
 from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .frontends.frontend import frontend_named, frontend_of
-from .funnel import Funnel
 from .guards import Guard
-from .known_project import KnownProject
-from .limited_work import DECIDING, LimitedWork
+from .prefilter import Prefilter
+from .project_summarizing import ProjectSummarizing, uses_left_open
+from .related_files import RelatedFiles
 from .rule import Rule
 from .rule_names import rule_names
-from .surroundings import Surroundings
-from .surveying import Surveying, uses_left_open
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -77,7 +77,7 @@ class ProjectReader(Struct, dict=True):
     """Reads the files of one run."""
 
     rules: Sequence[Rule]
-    funnel: Funnel
+    prefilter: Prefilter
     choice: FileChoice = field(default_factory=FileChoice)
     project: str = ""
     """The folder of the project; empty to look for it above the paths."""
@@ -92,14 +92,14 @@ class ProjectReader(Struct, dict=True):
     workers: int = 0
     """Processes; as many as there are processors when 0."""
     executor: Executor | None = None
-    known: KnownProject = field(default_factory=KnownProject)
+    known: ExtractionMemo = field(default_factory=ExtractionMemo)
     """What an earlier run over the same files has read, and what this one reads."""
     cache: ExtractionCache | None = None
     """What runs before this one have read."""
     limits: FileLimits = NO_LIMITS
     lost: list[str] = field(default_factory=list)
     """How processes ended that were lost while they read files."""
-    work: LimitedWork = field(default_factory=LimitedWork)
+    work: BoundedWork = field(default_factory=BoundedWork)
     """What is done with each file besides reading it, within the same limits; made by `read`."""
     found: FoundFiles = field(default_factory=FoundFiles)
     """What stands at and below the paths that were read."""
@@ -117,7 +117,7 @@ class ProjectReader(Struct, dict=True):
         is asked for (a registered function, a struct of guards, a macro, an alias) are read too.
         """
         self.workers = self.workers or cores()
-        self.work = LimitedWork(self.limits, self.workers, self.lost)
+        self.work = BoundedWork(self.limits, self.workers, self.lost)
         early: list[Facts] = []
 
         def extract_now(hit: Hit) -> None:
@@ -125,14 +125,14 @@ class ProjectReader(Struct, dict=True):
                 at_first_hit()
             early.extend(self._read(self._job((hit,)), extract_job))
 
-        needles = {language: sought.needles for language, sought in self.funnel.sought.items()}
+        needles = {language: terms.needles for language, terms in self.prefilter.terms.items()}
         meanwhile = None if self.executor or self.limits else extract_now
         comments = names_one_of(_words()) if any(rule.asks_about_comments for rule in self.rules) else names_a_code
-        with Sift(needles, self.workers, meanwhile, self.workspace, comments=comments) as sift:
-            self.found = self.find(paths, sift.add)
-            hits = sift.hits()
-        self._naming = sift.naming
-        self.lost += sift.lost
+        with ParallelSearch(needles, self.workers, meanwhile, self.workspace, comments=comments) as search:
+            self.found = self.find(paths, search.add)
+            hits = search.hits()
+        self._naming = search.naming
+        self.lost += search.lost
         facts = early + self._extract(self._job(hits), progress)
         facts.sort(key=lambda one: one.path)
         facts += [
@@ -140,7 +140,7 @@ class ProjectReader(Struct, dict=True):
             for place in self.found.unreadable
             if place.language is not None
         ]
-        self._around = Surroundings(paths, self.found, self._find_around, self.workspace, self.known, self.project)
+        self._around = RelatedFiles(paths, self.found, self._find_around, self.workspace, self.known, self.project)
         self._common: set[str] = set()
         facts += self._through_reexports(facts)
         checked = {one.path for one in facts}
@@ -160,8 +160,8 @@ class ProjectReader(Struct, dict=True):
             project = self._answered(project, asked, progress)
         if any(rule.follows_models for rule in self.rules):
             project = self._models_followed(project, progress)
-        # What a survey leads to is decided on what all other files say, and so once.
-        return self._surveyed(project, asked, progress) if answers and not project.unseen else project
+        # What a project summary leads to is decided on what all other files say, and so once.
+        return self._summarized(project, asked, progress) if answers and not project.unseen else project
 
     def _build(self, paths: Sequence[str], facts: Iterable[Facts]) -> BuildFacts:
         """The build of the project around the paths, where some C++ may depend on it."""
@@ -198,12 +198,13 @@ class ProjectReader(Struct, dict=True):
         """Further files in which a comment that silences findings names a rule of guardfix's; only these comments."""
         further = {path: language for path, language in self._naming.items() if path not in project.files}
         # The files of a language in which the rules look for nothing else haven't been searched.
-        others = [one for one in self.found.files if one in self.funnel.sought and not self.funnel.sought[one].needles]
+        terms = self.prefilter.terms
+        others = [one for one in self.found.files if one in terms and not terms[one].needles]
         if others:
-            with Sift(dict.fromkeys(others, _words()), self.workers, workspace=self.workspace) as sift:
+            with ParallelSearch(dict.fromkeys(others, _words()), self.workers, workspace=self.workspace) as search:
                 for language in others:
-                    sift.add([path for path in self.found.files[language] if path not in project.files], language)
-                further |= {path: language for language, path, _ in sift.hits()}
+                    search.add([path for path in self.found.files[language] if path not in project.files], language)
+                further |= {path: language for language, path, _ in search.hits()}
         return self._with_comments(dict(sorted(further.items())), is_ours)
 
     def files_with_unknown_codes(self, project: Project) -> list[Facts]:
@@ -257,14 +258,14 @@ class ProjectReader(Struct, dict=True):
             force_exclude=self.choice.force_exclude,
             patterns=self.choice.patterns,
             patterns_in=patterns_in or self.choice.patterns_in,
-            languages=self.funnel.languages,
+            languages=self.prefilter.languages,
             found=found,
             workspace=self.workspace,
         )
 
     def _job(self, hits: Iterable[Hit], watched: frozenset[str] = frozenset()) -> Job:
-        sought: Mapping[str, Sought] | None = None if self.funnel.recorded else self.funnel.sought
-        return Job(tuple(hits), watched, sought, self.guards, self.workspace)
+        terms: Mapping[str, SearchTerms] | None = None if self.prefilter.recorded else self.prefilter.terms
+        return Job(tuple(hits), watched, terms, self.guards, self.workspace)
 
     def _extract(self, job: Job, progress: _Progress | None = None) -> list[Facts]:
         extract = partial(
@@ -289,13 +290,13 @@ class ProjectReader(Struct, dict=True):
             self.cache.keep(self.cache.FACTS, rest, read)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
-    def _sketches(self, job: Job, progress: _Progress | None) -> list[Sketch]:
-        known, job = self.known.split_sketches(job)
+    def _file_summaries(self, job: Job, progress: _Progress | None) -> list[FileSummary]:
+        known, job = self.known.split_file_summaries(job)
         if self.cache is not None:
-            kept, job = self.cache.known(self.cache.SKETCHES, job)
-            self.known.remember_sketches(kept, self.workspace)
+            kept, job = self.cache.known(self.cache.FILE_SUMMARIES, job)
+            self.known.remember_file_summaries(kept, self.workspace)
             known += kept
-        made, left_out = sketch_all(
+        made, left_out = summarize_all(
             job,
             workers=self.workers,
             executor=self.executor,
@@ -305,9 +306,9 @@ class ProjectReader(Struct, dict=True):
         )
         self.work.left_out.update(left_out)
         if self.cache is not None:
-            self.cache.keep(self.cache.SKETCHES, job, made)
-        self.known.remember_sketches(made, self.workspace)
-        return sorted((*known, *made), key=lambda sketch: sketch.path)
+            self.cache.keep(self.cache.FILE_SUMMARIES, job, made)
+        self.known.remember_file_summaries(made, self.workspace)
+        return sorted((*known, *made), key=lambda file_summary: file_summary.path)
 
     def _answered(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with the files that name what its open uses depend on; these names are added to `asked`."""
@@ -376,28 +377,26 @@ class ProjectReader(Struct, dict=True):
             return False
         return may_fill(source.text)
 
-    def _surveyed(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
+    def _summarized(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
         for language in self.found.files:
-            if frontend_named(language).sketch is None:
+            if frontend_named(language).file_summary is None:
                 continue
             watched = frozenset(asked[language])
 
-            def sketch(paths: Sequence[str], language: str = language) -> list[Sketch]:
-                return self._sketches(self._job((language, path, "") for path in paths), progress)
+            def summaries(paths: Sequence[str], language: str = language) -> list[FileSummary]:
+                return self._file_summaries(self._job((language, path, "") for path in paths), progress)
 
             def extract(
-                paths: Sequence[str],
-                named: frozenset[str],
-                language: str = language,
-                watched: frozenset[str] = watched,
+                paths: Sequence[str], named: frozenset[str], language: str = language, watched: frozenset[str] = watched
             ) -> list[Facts]:
                 job = self._job(((language, path, "") for path in paths), watched)
                 return self._extract(job._replace(named=named), progress)
 
             around = self._around.files.get(language, ())
-            surveying = Surveying(language, self.rules, self.found.files[language], around, sketch, extract, self.work)
-            project = surveying.surveyed(project)
+            found = self.found.files[language]
+            summarizing = ProjectSummarizing(language, self.rules, found, around, summaries, extract, self.work)
+            project = summarizing.summarized(project)
         return project
 
     def _through_reexports(self, found: Sequence[Facts]) -> list[Facts]:
@@ -453,10 +452,10 @@ class ProjectReader(Struct, dict=True):
         return sorted((*hits, *self._sifted(words, in_memory, language)), key=lambda hit: hit[1])
 
     def _sifted(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
-        with Sift({language: words}, self.workers, workspace=self.workspace) as sift:
-            sift.add(among, language)
-            hits = sift.hits()
-        self.lost += sift.lost
+        with ParallelSearch({language: words}, self.workers, workspace=self.workspace) as search:
+            search.add(among, language)
+            hits = search.hits()
+        self.lost += search.lost
         return hits
 
     def _files_that_call(self, names: Iterable[str], among: Sequence[str], language: str, training: bool) -> list[str]:

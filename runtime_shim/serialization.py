@@ -18,9 +18,9 @@ import numpy as np
 
 from .aten.copies import parts_to_pickle, rebuild
 from .core import dtypes, pickle_machine
-from .core.account import Account, Budget, LimitReached, brief, pay, paying_into
 from .core.device import device, is_known
 from .core.pickle_machine import Global, Malformed, Opcode, PickleMachine, in_set, of_kind
+from .core.resource_budget import Account, Budget, LimitReached, brief, pay, paying_into
 from .core.tensor import Tensor
 from .jit.archived_tensors import ZIP, load_saved
 from .jit.script_values import ArchiveError

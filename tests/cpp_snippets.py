@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from guardfix.linter.analysis.project import Project
-from guardfix.linter.analysis.survey import Survey
+from guardfix.linter.analysis.project_summary import ProjectSummary
 from guardfix.linter.facts import Call, Facts, Function, GuardUse
 from guardfix.linter.files.sources import decode
 from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp
-from guardfix.linter.frontends.cpp.cpp_sketch import sketch_cpp
+from guardfix.linter.frontends.cpp.cpp_file_summary import summarize_cpp
 from guardfix.linter.frontends.frontend import frontend_of
 
 GUARD = "at::AutoNonVariableTypeMode guard(true);"
@@ -52,9 +52,9 @@ class Snippet:
 
 
 def snippet(
-    text: str, *others: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",), surveyed: bool = False
+    text: str, *others: str, path: str = "ops.cpp", watched: tuple[str, ...] = ("everything",), summarized: bool = False
 ) -> Snippet:
-    """A project of `text` and further files, `other1.cpp` and so on; `surveyed` as where a use stayed open.
+    """A project of `text` and further files, `other1.cpp` and so on; `summarized` as where a use stayed open.
 
     What begins with `#pragma once` is a header.
     """
@@ -64,8 +64,8 @@ def snippet(
         **{f"other{n}.{suffix}": other for n, (other, suffix) in enumerate(zip(others, suffixes, strict=True), 1)},
     }
     files = [facts_of(each, name, watched) for name, each in texts.items()]
-    survey = None
-    if surveyed:
-        survey = Survey(sketch_cpp(decode(found.encode(), name)) for name, found in texts.items())
-    project = Project(files, survey=survey)
+    summary = None
+    if summarized:
+        summary = ProjectSummary(summarize_cpp(decode(found.encode(), name)) for name, found in texts.items())
+    project = Project(files, summary=summary)
     return Snippet(project, project.files[path])

@@ -9,10 +9,10 @@ from functools import cached_property
 from itertools import groupby
 from operator import gt
 
+from guardfix.linter.bounded_work import PARSING, BoundedWork
 from guardfix.linter.facts import Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.frontends.frontend import frontend_of
-from guardfix.linter.limited_work import PARSING, LimitedWork
 
 from ..choice import FixChoice
 from ..fix import Edit, Fix
@@ -141,7 +141,7 @@ def rewrites(report: FixableReport) -> Iterator[Rewrite]:
 
 
 def rewrite(
-    source: Source, findings: Iterable[FixableFinding], choice: FixChoice, work: LimitedWork | None = None
+    source: Source, findings: Iterable[FixableFinding], choice: FixChoice, work: BoundedWork | None = None
 ) -> Rewrite:
     """Apply the chosen fixes of one file's findings."""
     result = Rewrite(source, source.text)
@@ -159,7 +159,7 @@ def rewrite(
         else:
             result.held_back += [(finding, fix) for fix in wanted[:1]]
     result.text = apply_edits(source.text, taken)
-    result.refused = _refused(source, result.text, work or LimitedWork()) if result.changed else ""
+    result.refused = _refused(source, result.text, work or BoundedWork()) if result.changed else ""
     if result.refused:
         result.text = source.text
         result.applied, result.edits = [], []
@@ -194,7 +194,7 @@ def _clash(a: Edit, b: Edit) -> bool:
     return a.span.start < b.span.end and b.span.start < a.span.end
 
 
-def _refused(source: Source, text: bytes, work: LimitedWork) -> str:
+def _refused(source: Source, text: bytes, work: BoundedWork) -> str:
     """Why a file must not get the text; empty when it may."""
     found = work.each(lambda _: _adds_errors(source, text), [source.path], PARSING)
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from guardfix.linter import guards
-from guardfix.linter.analysis.alias_scopes import mentions_of_stand_in
+from guardfix.linter.analysis.alias_scopes import mentions_of_wrapper
 from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Form
@@ -65,7 +65,7 @@ def retargeted_alias(site: Site) -> Fix | None:
     else:
         target = f"at::{new}" if is_unqualified(use.named) else str(renamed(use.named, new))
     edits = [Edit(use.type_span, target)]
-    mentions = mentions_of_stand_in(use, name, site.facts, site.project)
+    mentions = mentions_of_wrapper(use, name, site.facts, site.project)
     for where, other in mentions:
         if where.path == site.facts.path and use.form is not Form.USING:
             edits += argument_edits(other, site) or []

@@ -29,7 +29,7 @@ def guard_inside(site: Site) -> Fix | None:
         return None
     decorated = found.decorated
     guard = _call_text(site.text, found)
-    if decorated.pauses:
+    if decorated.suspension_points:
         return site.suggestion(f"guard the computations between the awaits: `with {guard}:` inside `{decorated.name}`")
     stack = _unsilenced(site.facts).get(decorated.span, [found])
     if found is not stack[-1]:

@@ -13,7 +13,7 @@ from ..foreign_text import printable
 from ..output.plain_echo import echo
 from ..wording import count_of
 from .command_run import CommandRun, check_with
-from .told_lines import write_note
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport

@@ -14,9 +14,9 @@ from ..output.plain_echo import echo
 from ..wording import count_of
 from .command_failure import Failure
 from .command_run import CommandRun, check_with, run_from
-from .narrowing import read_baseline
+from .finding_filters import read_baseline
 from .options import reading_limits, selection
-from .told_lines import write_note
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from .checking import NO_PATCH, check
-from .narrowing import narrowing
+from .finding_filters import filtering_options
 from .options import choosing, reading_limits, selection, standard_input
 from .reporting import reporting
 
@@ -40,7 +40,7 @@ from .reporting import reporting
     help="Where files are read: local, process, dask (a cluster on this machine), or dask:tcp://HOST:PORT.",
 )
 @choosing
-@narrowing
+@filtering_options
 @reporting
 def command(**arguments: Any) -> None:
     """Find guards that are used wrongly, and explain why.

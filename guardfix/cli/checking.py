@@ -13,11 +13,11 @@ from guardfix.codemods.choice import FixChoice
 from ..foreign_text import printable
 from .chosen_fixes import choice_from
 from .command_run import CommandRun, check_with, finished, run_from, settled_with
-from .narrowing import Narrowing
-from .raising import usage_error
+from .finding_filters import FindingFilters
+from .lazy_click_errors import usage_error
 from .reporting import Reporting
 from .standard_input import write_fixed
-from .told_lines import write_note
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -40,7 +40,7 @@ def check(arguments: dict[str, Any]) -> NoReturn:
         raise usage_error("--unsafe, --no-hoist, --remove-redundant, --preserve and --compat need --fix or --diff")
     if arguments["add_noqa"] and (fix or diff or run.standard_input is not None):
         raise usage_error("--add-noqa can't be combined with --fix, --diff or standard input")
-    counting = Narrowing.of(arguments, run, fixes=fix, patch_option=patch_option)
+    counting = FindingFilters.of(arguments, run, fixes=fix, patch_option=patch_option)
     if arguments["watch"]:
         from .watching import watch
 
@@ -89,10 +89,10 @@ def _sort_out_diff(arguments: dict[str, Any]) -> str:
 
 def _can_be_checked(path: str) -> bool:
     """Whether a path is one for PATHS: a folder, a list of paths, or a file of a language that guardfix reads."""
-    from guardfix.linter.files import funnel_table
+    from guardfix.linter.files import prefilter_table
     from guardfix.linter.files.languages import language_of
 
-    languages = {**funnel_table.LANGUAGES, **funnel_table.ON_REQUEST}
+    languages = {**prefilter_table.LANGUAGES, **prefilter_table.ON_REQUEST}
     return os.path.isdir(path) or path.startswith("@") or language_of(path, languages) is not None
 
 
@@ -112,7 +112,7 @@ def _report_anew(given: dict[str, Any]) -> None:
     del arguments["executor"]
     run = run_from(arguments)
     choice = choice_from(arguments, run.options.minimum_torch)
-    told, counting = Reporting.of(arguments, run), Narrowing.of(arguments, run, fixes=False)
+    told, counting = Reporting.of(arguments, run), FindingFilters.of(arguments, run, fixes=False)
     told.write(counting.apply(_checked(run, choice), run), run)
 
 
@@ -123,7 +123,7 @@ def _checked(run: CommandRun, choice: FixChoice) -> FixableReport:
     return fixes_for(found, choice=choice)
 
 
-def _fixed(run: CommandRun, choice: FixChoice, counting: Narrowing) -> tuple[FixableReport, bool, bool]:
+def _fixed(run: CommandRun, choice: FixChoice, counting: FindingFilters) -> tuple[FixableReport, bool, bool]:
     """(what is left after the fixes, whether something was changed, whether a file could not be written)."""
     from guardfix.codemods.apply.applying import write_settled
     from guardfix.codemods.apply.settling import settle

@@ -6,7 +6,7 @@ from typing import Any
 
 from guardfix.codemods.choice import FixChoice
 
-from .raising import usage_error
+from .lazy_click_errors import usage_error
 
 
 def choice_from(arguments: dict[str, Any], minimum_torch: str) -> FixChoice:

@@ -24,10 +24,10 @@ from ..configuration import (
 )
 from ..output.format_registry import Output
 from ..output.terminal_layout import has_links, terminal_width
+from .lazy_click_errors import failure, usage_error
 from .progress_line import shown_progress
-from .raising import failure, usage_error
 from .standard_input import paths_and_text
-from .told_lines import write_note
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -14,7 +14,7 @@ from ..output.plain_echo import echo, write_bytes
 from ..output.terminal_layout import styling
 from ..wording import count_of
 from .command_run import CommandRun
-from .told_lines import write_note
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite

@@ -78,7 +78,7 @@ def run() -> None:
     try:
         sys.exit(cli(prog_name="guardfix", standalone_mode=False))
     except click.ClickException as error:
-        from .told_lines import show_error
+        from .stderr_notes import show_error
 
         show_error(error)
         status = error.exit_code

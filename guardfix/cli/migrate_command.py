@@ -15,7 +15,7 @@ from .command_run import check_with, finished, run_from, settled_with
 from .fix_diff import show_changes, write_diff
 from .options import choosing, reading_limits, selection, standard_input
 from .standard_input import write_fixed
-from .told_lines import write_note
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.settling import Settled

@@ -30,7 +30,7 @@ def is_clean(arguments: Sequence[str]) -> str | None:
     paths += arguments[end + 1 :]
     if not paths or not all(map(os.path.isfile, paths)):
         return None
-    from guardfix.linter.files import funnel_record, funnel_table
+    from guardfix.linter.files import prefilter_record, prefilter_table
     from guardfix.linter.files.languages import language_of, why_not_read
     from guardfix.linter.files.project_root import find_configuration
     from guardfix.linter.files.search import candidates, names_a_code
@@ -39,7 +39,7 @@ def is_clean(arguments: Sequence[str]) -> str | None:
         return None
     # A file is checked by the configuration that is nearest to it.
     folders = {os.path.realpath(os.path.dirname(path) or os.curdir) for path in paths} | {os.path.abspath(os.curdir)}
-    if any(map(find_configuration, folders)) or not funnel_record.is_current():
+    if any(map(find_configuration, folders)) or not prefilter_record.is_current():
         return None
     seen = set()
     for path in paths:
@@ -47,8 +47,8 @@ def is_clean(arguments: Sequence[str]) -> str | None:
         if language is None:
             continue
         seen.add(os.path.realpath(path))
-        for _, trouble in candidates((path,), funnel_table.NEEDLES[language], comments=names_a_code):
-            if trouble or language not in funnel_table.LOOKS or _may_matter(path, funnel_table.LOOKS[language]):
+        for _, trouble in candidates((path,), prefilter_table.NEEDLES[language], comments=names_a_code):
+            if trouble or language not in prefilter_table.LOOKS or _may_matter(path, prefilter_table.LOOKS[language]):
                 return None
     return passed(len(seen), why_not_read(paths) if not seen else "")
 

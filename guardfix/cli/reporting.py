@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from ..output.format_registry import ALIASES, DEFAULT_FORMAT, Output, format_names, load_format
 from ..output.terminal_layout import TAB, terminal_width, wrapped
 from .command_run import CommandRun
-from .raising import failure, usage_error
-from .told_lines import write_note
+from .lazy_click_errors import failure, usage_error
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport

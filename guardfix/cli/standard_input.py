@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foreign_text import printable
 from ..output.plain_echo import echo, write_bytes
-from .raising import failure, usage_error
+from .lazy_click_errors import failure, usage_error
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite

@@ -19,7 +19,7 @@ from ..output.terminal_layout import TAB, terminal_width, wrapped
 from ..wording import count_of, passed
 from .chosen_fixes import choice_from
 from .command_run import check_with, run_from
-from .narrowing import read_baseline
+from .finding_filters import read_baseline
 from .options import choosing, reading_limits, selection
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from guardfix.linter.files.funnel_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.languages import language_of
+from guardfix.linter.files.prefilter_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.project_root import CONFIGURATION_FILES
 
 from ..output.plain_echo import echo

@@ -17,14 +17,14 @@ from msgspec.structs import replace
 from guardfix.api import options_for
 from guardfix.codemods.fixable import FixableFinding, FixableReport, fixes_for
 from guardfix.linter.engine import Options, Report, check
+from guardfix.linter.extraction_memo import ExtractionMemo
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.files.user_cache import own_folder
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.flow.frame_runs import function_at
 from guardfix.linter.flow.program import File
-from guardfix.linter.flow.tensor_sightings import Sightings, watch_around
+from guardfix.linter.flow.tensor_matches import SignalMatches, watch_around
 from guardfix.linter.frontends.frontend import frontend_of
-from guardfix.linter.known_project import KnownProject
 from guardfix.why.source_files import read_whole
 
 from .editor_positions import EditorLines
@@ -63,7 +63,7 @@ class _Base(NamedTuple):
 class _Seen(NamedTuple):
     """What was seen in the files of projects by their bytes: the first checks of all texts start from it."""
 
-    known: KnownProject
+    known: ExtractionMemo
     until: float
     """As of a base."""
 
@@ -74,7 +74,7 @@ class CheckedText:
 
     document: OpenDocument
     report: FixableReport
-    _seen: dict[Span | None, Sightings] = dataclass_field(default_factory=dict)
+    _seen: dict[Span | None, SignalMatches] = dataclass_field(default_factory=dict)
     """By function, for hovers."""
 
     @cached_property
@@ -105,7 +105,7 @@ class CheckedText:
         files = {**self.report.project.files, path: whole} if whole is not None else {}
         return files if any(facts.guard_uses for facts in files.values()) else {}
 
-    def seen_around(self, offset: int) -> Sightings | None:
+    def seen_around(self, offset: int) -> SignalMatches | None:
         """What an abstract run of the function at a place, and of its callers, shows; None where nothing is run."""
         path, files = self.document.path, self.program
         if not files:
@@ -171,7 +171,7 @@ class DocumentChecks:
         seen = self._seen.get(options)
         if seen is None or not self._is_current(seen.until):
             seen = None
-        known = seen.known.beside() if seen is not None else KnownProject()
+        known = seen.known.beside() if seen is not None else ExtractionMemo()
         report = check([path], options, workspace=workspace, known=known)
         if seen is None:
             ended = time.monotonic()

@@ -23,8 +23,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
 from guardfix.api import BadConfiguration, BadPattern, NoSuchPath, Options, UnknownRule, check
-from guardfix.linter.files.funnel_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.languages import language_of
+from guardfix.linter.files.prefilter_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.project_root import CONFIGURATION_FILES
 from guardfix.linter.files.workspace import Workspace
 from guardfix.package_version import VERSION

@@ -22,7 +22,7 @@ from guardfix.runtime_shim.recording.containment import ASPECTS, not_contained
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, made_up_in, read_events
 
-from .run_starting import StartRun, start_run
+from .run_starts import StartRun, start_run
 
 COMPILE_SECONDS = 300.0
 """How long a program may take to become ready: to compile, and to import what it runs on."""

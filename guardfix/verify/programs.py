@@ -14,8 +14,8 @@ from guardfix.linter.files.discovery import find_files
 from guardfix.linter.files.workspace import DISK
 
 from .included_sources import ProjectFiles, project_above
+from .pkg_config import third_parties
 from .project_builds import Build, build_folders, read_builds
-from .third_parties import third_parties
 
 CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 PYTHON_SUFFIXES = frozenset({".py"})

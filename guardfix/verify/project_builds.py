@@ -17,7 +17,7 @@ from guardfix.linter.files.compile_commands import CompileCommand, command_optio
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 
 from .included_sources import included_names
-from .third_parties import third_parties
+from .pkg_config import third_parties
 
 _OF_PYTORCH = re.compile(r"(?:lib)?(?:torch|c10|caffe2|kineto|torch_\w+)(?:\.so[\d.]*|\.a)?$")
 

@@ -21,12 +21,12 @@ from guardfix.runtime_shim.recording.run_specification import Specification, pre
 from .guard_meanings import BEFORE_19, SINCE_19, by_both_meanings
 from .guard_outcomes import GuardReach, ProgramReach, reached, with_reach
 from .guard_sites import count_guards_of, linkless_path
-from .made_up_models import MadeUpModel, provide_model
 from .program_migration import Migration
 from .program_runs import Limits, Process, ProgramRun, about_made_up_files, environment
 from .programs import Program
-from .run_starting import RunStarter, StartedRun, start_run
+from .run_starts import RunStarter, StartedRun, start_run
 from .scratch import empty_folder, scratch_folder
+from .synthetic_models import MadeUpModel, provide_model
 from .tree_copies import SIBLINGS, TREE, TreeCopy
 from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic
 from .wanted_repairs import WantedRepair

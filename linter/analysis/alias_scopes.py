@@ -11,7 +11,7 @@ from ..facts.index import index_of
 from .project import Project
 
 
-def mentions_of_stand_in(use: GuardUse, name: str, facts: Facts, project: Project) -> list[tuple[Facts, GuardUse]]:
+def mentions_of_wrapper(use: GuardUse, name: str, facts: Facts, project: Project) -> list[tuple[Facts, GuardUse]]:
     """The places that name the class or alias. Of several aliases of one name, each has those in its own scope."""
     scopes = _alias_scopes(facts).get(name, ()) if use.form is Form.ALIAS else ()
     if len(scopes) < 2:

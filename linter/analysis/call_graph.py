@@ -38,7 +38,7 @@ from ..named_tuples import NamedTuple
 from .call_names import MOST_METHODS, CallNames, FunctionNode
 from .call_readings import CallGroup, FunctionBody, FunctionReading, FunctionReadings
 from .declared_types import declared_type
-from .function_outlines import MAKERS, Act, Deed, outline_of
+from .function_outlines import MAKERS, Act, CallEffect, outline_of
 from .linkage import Link
 from .model_runs import RUN_METHODS
 from .project import Project
@@ -57,16 +57,16 @@ _HANDS_ON = frozenset({"get", "value", "at", "front", "back", "top", "lock", "op
 
 
 class Reached(NamedTuple):
-    """A deed that is done behind a call."""
+    """An effect that is done behind a call."""
 
-    deed: Deed
+    effect: CallEffect
     through: str
     """What is called at the place that was asked about, as written."""
     offset: int
     """Where."""
     act: Act
     doer: str
-    """The function in which the deed is done; the class of the model that is called there itself."""
+    """The function in which the effect is done; the class of the model that is called there itself."""
     link: Link = Link.SHOWN
     """How it is shown that the functions on the way are those that are called."""
 
@@ -84,7 +84,7 @@ class CallGraph:
         self._reading = FunctionReading()
         """Of the function that is being read."""
         self._bodies: dict[FunctionNode, FunctionBody] = {}
-        self._done: dict[FunctionNode, dict[Deed, tuple[Act, str, Link]]] = {}
+        self._done: dict[FunctionNode, dict[CallEffect, tuple[Act, str, Link]]] = {}
         self._called_in: dict[FunctionNode, Sorted[CallGroup]] = {}
         self._callers: dict[FunctionNode, list[tuple[FunctionNode, CallGroup]]] = defaultdict(list)
         self._unqualified: set[str] = set()
@@ -99,7 +99,7 @@ class CallGraph:
             self._readings = project.lasting_memory(FunctionReadings)
             self._state = self._readings.attach(project)
 
-    def reached(self, facts: Facts, span: Span, function: int | None) -> dict[Deed, Reached]:
+    def reached(self, facts: Facts, span: Span, function: int | None) -> dict[CallEffect, Reached]:
         """What is done behind the calls in a stretch of a function; what stands there itself is left out."""
         if function is None:
             return {}
@@ -112,16 +112,16 @@ class CallGraph:
             self._called_in[node] = Sorted(groups, lambda group: group.span)
         groups = list(self._called_in[node].within(span))
         self._follow(node, groups)
-        found: dict[Deed, Reached] = {}
+        found: dict[CallEffect, Reached] = {}
         for call in _near(facts, index_of(facts).calls.within(span), function):
             if model := self._model_called(facts, call):
                 act = Act(facts, call.span.start, call.callee)
-                found[Deed.RUN] = Reached(Deed.RUN, call.callee, call.span.start, act, *model)
+                found[CallEffect.RUN] = Reached(CallEffect.RUN, call.callee, call.span.start, act, *model)
                 break
         for group in groups:
-            for deed in Deed:
-                if deed not in found and (done := self._agreed(node, group, deed)) is not None:
-                    found[deed] = Reached(deed, group.written, group.span.start, *done)
+            for effect in CallEffect:
+                if effect not in found and (done := self._agreed(node, group, effect)) is not None:
+                    found[effect] = Reached(effect, group.written, group.span.start, *done)
         return found
 
     def _link(self, caller: FunctionNode, callee: FunctionNode) -> Link:
@@ -168,8 +168,8 @@ class CallGraph:
             facts = self._project.files[node.path]
             doer = _shown_name(facts.functions[node.number])
             own = self._done.setdefault(node, {})
-            for deed, act in self._bodies[node].acts.items():
-                own[deed] = (act, doer, act.link)
+            for effect, act in self._bodies[node].acts.items():
+                own[effect] = (act, doer, act.link)
             for group in self._bodies[node].groups:
                 self._inherit(node, group)
             if own:
@@ -184,21 +184,21 @@ class CallGraph:
         """Whether the caller has come to do something more, through this call."""
         own = self._done.setdefault(caller, {})
         grown = False
-        for deed in Deed:
-            if deed not in own and (done := self._agreed(caller, group, deed)) is not None:
-                own[deed] = done
+        for effect in CallEffect:
+            if effect not in own and (done := self._agreed(caller, group, effect)) is not None:
+                own[effect] = done
                 grown = True
         return grown
 
-    def _agreed(self, caller: FunctionNode, group: CallGroup, deed: Deed) -> tuple[Act, str, Link] | None:
+    def _agreed(self, caller: FunctionNode, group: CallGroup, effect: CallEffect) -> tuple[Act, str, Link] | None:
         """What one of the functions does, when enough of those do it that can be meant."""
         meant = [node for node in group.nodes if self._link(caller, node)]
-        doing = [node for node in meant if deed in self._done.get(node, ())]
+        doing = [node for node in meant if effect in self._done.get(node, ())]
         if not doing:
             return None
         others = [node for node in meant if node not in doing and not self._is_bare(node)]
         enough = len(others) <= len(doing) if group.sure else not others
-        act, doer, link = self._done[doing[0]][deed]
+        act, doer, link = self._done[doing[0]][effect]
         return (act, doer, min(link, self._link(caller, doing[0]))) if enough else None
 
     def _is_bare(self, node: FunctionNode) -> bool:
@@ -246,8 +246,8 @@ class CallGraph:
         body = FunctionBody(dict(outline.acts))
         for call in _near(facts, outline.calls, function):
             self._add(body, self._called(facts, call), call.callee, call.span)
-            if Deed.RUN not in body.acts and (model := self._model_called(facts, call)):
-                body.acts[Deed.RUN] = Act(facts, call.span.start, call.callee, model[1])
+            if CallEffect.RUN not in body.acts and (model := self._model_called(facts, call)):
+                body.acts[CallEffect.RUN] = Act(facts, call.span.start, call.callee, model[1])
         for type_, place in outline.built:
             self._add(body, self._constructors(type_), str(type_), place)
         for path, written, place in outline.handed_on:
@@ -338,8 +338,8 @@ class CallGraph:
         """Whether the project defines a class of that name; then it is read."""
         self._want_class(name)
         assert self._project is not None
-        survey = self._project.survey
-        return self._names.is_class(name) or (survey is not None and bool(survey.defining_class(name)))
+        summary = self._project.summary
+        return self._names.is_class(name) or (summary is not None and bool(summary.defining_class(name)))
 
     def _constructors(self, type_: Expression) -> tuple[tuple[FunctionNode, ...], bool]:
         name = last_name(type_.name if isinstance(type_, TypeName) else type_)
@@ -433,20 +433,20 @@ class CallGraph:
     def _want(self, name: str) -> None:
         self._reading.wanted.add(name)
         assert self._project is not None
-        survey = self._project.survey
-        if survey is None or name in self._project.named:
+        summary = self._project.summary
+        if summary is None or name in self._project.named:
             return
-        if 0 < len(survey.defining_function(name)) <= MOST_METHODS:
+        if 0 < len(summary.defining_function(name)) <= MOST_METHODS:
             self.wanted.add(name)
 
     def _want_class(self, name: str) -> None:
         self._reading.wanted_classes.add(name)
         assert self._project is not None
-        survey = self._project.survey
+        summary = self._project.summary
         if (
-            survey is not None
+            summary is not None
             and name not in self._project.named
-            and 0 < len(survey.defining_class(name)) <= MOST_NAMESAKES
+            and 0 < len(summary.defining_class(name)) <= MOST_NAMESAKES
         ):
             self.wanted.add(name)
 
@@ -477,7 +477,7 @@ def call_graph(project: Project) -> CallGraph:
     return graph
 
 
-def deeds_below(project: Project, facts: Facts, span: Span, function: int | None) -> dict[Deed, Reached]:
+def effects_below(project: Project, facts: Facts, span: Span, function: int | None) -> dict[CallEffect, Reached]:
     """What the project's own functions do that are called in a stretch of code."""
     memory = project.memory(_Asked)
     key = (facts.path, span, function)
@@ -486,5 +486,5 @@ def deeds_below(project: Project, facts: Facts, span: Span, function: int | None
     return memory[key]
 
 
-class _Asked(dict[tuple[str, Span, int | None], dict[Deed, Reached]]):
+class _Asked(dict[tuple[str, Span, int | None], dict[CallEffect, Reached]]):
     """Answers by file and stretch: signals of several kinds ask for the same ones."""

@@ -8,9 +8,9 @@ from msgspec import Struct, field
 
 from ..facts import Facts, Span
 from .call_names import FunctionNode, names_defined_in
-from .function_outlines import Act, Deed
+from .function_outlines import Act, CallEffect
 from .project import Project
-from .survey import Survey
+from .project_summary import ProjectSummary
 
 
 class CallGroup(Struct):
@@ -26,7 +26,7 @@ class CallGroup(Struct):
 class FunctionBody(Struct):
     """What stands in a function, or in a part of one."""
 
-    acts: dict[Deed, Act] = field(default_factory=dict)
+    acts: dict[CallEffect, Act] = field(default_factory=dict)
     groups: list[CallGroup] = field(default_factory=list)
 
 
@@ -36,7 +36,7 @@ class FunctionReading(Struct):
     body: FunctionBody = field(default_factory=FunctionBody)
     state: int = 0
     """Of the project, when it was last known to hold."""
-    survey: Survey | None = None
+    summary: ProjectSummary | None = None
     """Of the project at that time."""
     names: frozenset[str] = frozenset()
     """Those that were looked up."""
@@ -55,7 +55,7 @@ class FunctionReadings:
     def __init__(self) -> None:
         self.state = 0
         self._files: dict[str, Facts] = {}
-        self._survey: Survey | None = None
+        self._summary: ProjectSummary | None = None
         self._changed: dict[str, int] = {}
         """The state in which a name came to mean something else, by the name."""
         self._known: dict[tuple[Facts, Span, int | None], FunctionReading] = {}
@@ -63,7 +63,7 @@ class FunctionReadings:
     def attach(self, project: Project) -> int:
         """Note what has changed since the last time; the number of the state of the project."""
         self.state += 1
-        self._survey = project.survey
+        self._summary = project.summary
         gone = set()
         for path in self._files.keys() | project.files.keys():
             old, new = self._files.get(path), project.files.get(path)
@@ -77,7 +77,7 @@ class FunctionReadings:
 
     def keep(self, key: tuple[Facts, Span, int | None], reading: FunctionReading, names: Iterable[str]) -> None:
         """Remember what was just read."""
-        reading.state, reading.survey, reading.names = self.state, self._survey, frozenset(names)
+        reading.state, reading.summary, reading.names = self.state, self._summary, frozenset(names)
         self._known[key] = reading
 
     def find(self, key: tuple[Facts, Span, int | None], unqualified: Set[str]) -> FunctionReading | None:
@@ -88,17 +88,17 @@ class FunctionReadings:
         if reading.state != self.state:
             if any(self._changed.get(name, 0) > reading.state for name in reading.names):
                 return None
-            if reading.survey is not self._survey and not self._is_same_surveyed(reading):
+            if reading.summary is not self._summary and not self._is_same_summarized(reading):
                 return None
-            reading.state, reading.survey = self.state, self._survey
+            reading.state, reading.summary = self.state, self._summary
         same = all((name in unqualified) == known for name, known in reading.asked_unqualified.items())
         return reading if same else None
 
-    def _is_same_surveyed(self, reading: FunctionReading) -> bool:
-        """Whether a survey that was made since then says nothing of the classes that were asked for."""
-        survey = self._survey
+    def _is_same_summarized(self, reading: FunctionReading) -> bool:
+        """Whether a project summary that was made since then says nothing of the classes that were asked for."""
+        summary = self._summary
         return (
-            reading.survey is None
-            and survey is not None
-            and not any(map(survey.defining_class, reading.wanted_classes))
+            reading.summary is None
+            and summary is not None
+            and not any(map(summary.defining_class, reading.wanted_classes))
         )

@@ -26,7 +26,7 @@ _COMMON = frozenset(
 """Methods that nearly every object has."""
 
 
-class Deed(Enum):
+class CallEffect(Enum):
     """What a function does, as messages say it."""
 
     RUN = "runs a model"
@@ -35,7 +35,7 @@ class Deed(Enum):
 
 
 class Act(NamedTuple):
-    """A deed at the place where it is done: in the file of `facts`, at `offset`."""
+    """An effect at the place where it is done: in the file of `facts`, at `offset`."""
 
     facts: Facts
     offset: int
@@ -47,7 +47,7 @@ class Act(NamedTuple):
 class FunctionOutline(NamedTuple):
     """What stands in a function, before anybody has asked what its names mean."""
 
-    acts: tuple[tuple[Deed, Act], ...]
+    acts: tuple[tuple[CallEffect, Act], ...]
     calls: tuple[Call, ...]
     built: tuple[tuple[Expression, Span], ...]
     """Types of objects that are built without a call."""
@@ -59,7 +59,7 @@ class FunctionOutline(NamedTuple):
 def outline_of(facts: Facts, span: Span, around: Span) -> FunctionOutline:
     """Read once for a file's facts: the project around them grows step by step."""
     index = index_of(facts)
-    acts: dict[Deed, Act] = {}
+    acts: dict[CallEffect, Act] = {}
     calls: list[Call] = []
     built: list[tuple[Expression, Span]] = []
     handed_on: list[tuple[tuple[str, ...], str, Span]] = []
@@ -74,20 +74,20 @@ def outline_of(facts: Facts, span: Span, around: Span) -> FunctionOutline:
                     handed_on.append((path, str(node), place))
 
     for call in index.calls.within(span):
-        if Deed.RUN not in acts and runs_model_in(call, facts, around):
-            acts[Deed.RUN] = Act(facts, call.span.start, call.callee)
-        if Deed.LOAD not in acts and is_load(call):
-            acts[Deed.LOAD] = Act(facts, call.span.start, call.callee)
-        if Deed.TRAIN not in acts and training_in(call):
-            acts[Deed.TRAIN] = Act(facts, call.span.start, call.callee)
+        if CallEffect.RUN not in acts and runs_model_in(call, facts, around):
+            acts[CallEffect.RUN] = Act(facts, call.span.start, call.callee)
+        if CallEffect.LOAD not in acts and is_load(call):
+            acts[CallEffect.LOAD] = Act(facts, call.span.start, call.callee)
+        if CallEffect.TRAIN not in acts and training_in(call):
+            acts[CallEffect.TRAIN] = Act(facts, call.span.start, call.callee)
         if _may_be_the_projects(call):
             calls.append(call)
         for argument in call.arguments:
             look_into(argument, call.span)
     for assignment in index.assignments.within(span):
         if assignment.builds and assignment.type is not None:
-            if Deed.LOAD not in acts and loads_by_construction(assignment.type):
-                acts[Deed.LOAD] = Act(facts, assignment.span.start, str(assignment.type))
+            if CallEffect.LOAD not in acts and loads_by_construction(assignment.type):
+                acts[CallEffect.LOAD] = Act(facts, assignment.span.start, str(assignment.type))
             built.append((assignment.type, assignment.span))
         look_into(assignment.value, assignment.span)
     for returned in index.returns.within(span):

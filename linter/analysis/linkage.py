@@ -20,7 +20,7 @@ from ..facts.index import index_of
 from ..lazy_regex import lazy_regex
 from .build_facts import MOST_HEADERS, NO_BUILD, BuildFacts
 from .names import names_agree
-from .survey import is_test_path, is_vendored
+from .project_summary import is_test_path, is_vendored
 
 _NEVER_INCLUDED = lazy_regex(r"\.(?:c|cc|cpp|cxx|c\+\+|cu|m|mm)\Z")
 """Files that others include only if they say so in a way that is found."""

@@ -18,9 +18,9 @@ from .items_in_sight import ItemsInSight
 from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .linkage import Link, Linkage
 from .names import names_agree
+from .project_summary import ProjectSummary
 from .reexports import resolve_reexports
 from .shared_aliases import through_shared_aliases
-from .survey import Survey
 
 _Memory = TypeVar("_Memory")
 FileMemory = dict[tuple[object, ...], Any]
@@ -50,7 +50,7 @@ class Project:
         minimum_torch_at: Callable[[str], str] | None = None,
         around: frozenset[str] = frozenset(),
         unseen: str = "",
-        survey: Survey | None = None,
+        summary: ProjectSummary | None = None,
         named: frozenset[str] = frozenset(),
         intents: IntentPatterns = NO_PATTERNS,
         reindent_limit: int = REINDENT_LIMIT,
@@ -70,7 +70,7 @@ class Project:
         """Paths of files that are not checked, but were asked what the checked ones leave open."""
         self.unseen = unseen
         """Why some questions may have answers that weren't looked for; empty if the whole project was asked."""
-        self.survey = survey
+        self.summary = summary
         """What a look at all files of the project says; None if it wasn't needed."""
         self.named = named
         """Functions and classes whose definitions were read, wherever they stand."""
@@ -98,7 +98,7 @@ class Project:
         more: Iterable[Facts] = (),
         around: Iterable[Facts] = (),
         unseen: str = "",
-        survey: Survey | None = None,
+        summary: ProjectSummary | None = None,
         named: frozenset[str] = frozenset(),
         common: Iterable[str] = (),
         asked: Iterable[str] = (),
@@ -106,14 +106,14 @@ class Project:
         """This project with further files, or with newer facts of its own; `around` are files that are not checked."""
         more, around = list(more), list(around)
         if not more and not around:
-            return self._told(unseen, survey, named, frozenset(common), frozenset(asked))
+            return self._told(unseen, summary, named, frozenset(common), frozenset(asked))
         return Project(
             [*self, *more, *around],
             minimum_torch=self.minimum_torch,
             minimum_torch_at=self._minimum_torch_at,
             around=self.around.union(facts.path for facts in around),
             unseen=unseen or self.unseen,
-            survey=survey or self.survey,
+            summary=summary or self.summary,
             named=self.named | named,
             intents=self.intents,
             reindent_limit=self.reindent_limit,
@@ -126,7 +126,7 @@ class Project:
     def _told(
         self,
         unseen: str,
-        survey: Survey | None,
+        summary: ProjectSummary | None,
         named: frozenset[str],
         common: frozenset[str],
         asked: frozenset[str],
@@ -136,7 +136,7 @@ class Project:
 
         told = copy(self)
         told.unseen = unseen or self.unseen
-        told.survey = survey or self.survey
+        told.summary = summary or self.summary
         told.named = self.named | named
         told.common = self.common | common
         told.asked = self.asked | asked
@@ -147,7 +147,7 @@ class Project:
 
     def _known(self) -> tuple[object, ...]:
         """What is known of the project besides its files."""
-        return self.unseen, self.survey, self.named, self.common, self.asked
+        return self.unseen, self.summary, self.named, self.common, self.asked
 
     def minimum_torch_of(self, facts: Facts) -> str:
         """The oldest torch that a file has to run with; empty if unknown."""

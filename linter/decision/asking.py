@@ -7,11 +7,11 @@ from ..analysis.project import Project
 from ..facts import Facts, Function, GuardUse
 from ..findings import Context
 from ..frontends.frontend import frontend_named
+from .guard_wrappers import scenes_of_wrapper, wrapper_of
 from .policy import POLICY, Policy
-from .scene import Scene, scene_of
 from .signal_gathering import signals_of
 from .signal_registry import direct_signals
-from .stand_ins import scenes_of_stand_in, stand_in_of
+from .use_context import Scene, scene_of
 from .weighing import is_declared, is_settled, weigh
 
 # Bodies that no other file names: of tests, and those that autograd itself calls.
@@ -21,11 +21,11 @@ _NEVER_NAMED = frozenset({"main", "TEST_F", "TEST_P", "forward", "backward"})
 def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy = POLICY) -> frozenset[str]:
     """Functions, classes, macros and aliases to look for in other files; none when this file settles the use."""
     scene = scene_of(project, facts, use)
-    name = stand_in_of(scene)
+    name = wrapper_of(scene)
     if is_declared(direct_signals(scene)):
         return frozenset()
     if name is not None:
-        return _names_of_stand_in(scene, name)
+        return _names_of_wrapper(scene, name)
     function = scene.outermost
     if function is None or not _has_callers_elsewhere(function):
         return frozenset()
@@ -45,10 +45,10 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
     return frozenset({function.name})
 
 
-def _names_of_stand_in(scene: Scene, name: str) -> frozenset[str]:
+def _names_of_wrapper(scene: Scene, name: str) -> frozenset[str]:
     # What a source file defines is seen in that file alone; only headers share.
     shared = {name} if frontend_named(scene.facts.language).is_header(scene.facts.path) else set()
-    made = scenes_of_stand_in(scene, name) if scene.use.macro is not None and scene.chain else []
+    made = scenes_of_wrapper(scene, name) if scene.use.macro is not None and scene.chain else []
     functions = [place.outermost for place in made]
     return frozenset(shared | {f.name for f in functions if f is not None and _has_callers_elsewhere(f)})
 

@@ -9,11 +9,11 @@ from ..analysis.training_calls import learning_in
 from ..facts import Call, Facts, Form, Function, GuardUse, Span
 from ..findings import Confidence, Context, Side
 from .policy import Policy
-from .scene import Scene, scene_of
-from .signal_kinds import KERNEL_SIDES, Asked, Sighting, Signal
+from .signal_kinds import KERNEL_SIDES, Asked, Signal, SignalMatch
 from .signal_registry import direct_signals
 from .signals.caller_signals import LIKELY, SURE
 from .signals.training_signals import trains_around
+from .use_context import Scene, scene_of
 from .weighing import Weighed, is_left_open, is_settled, weigh
 
 _ASKED_SIDES = (*KERNEL_SIDES, Side.INFERENCE)
@@ -71,7 +71,7 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
 
 def _caller(scene: Scene, facts: Facts, call: Call, link: Link) -> Scene:
     """The call as if the guard stood there."""
-    stand_in = GuardUse(
+    wrapper = GuardUse(
         guard=scene.use.guard,
         form=Form.REFERENCE,
         span=call.span,
@@ -80,11 +80,11 @@ def _caller(scene: Scene, facts: Facts, call: Call, link: Link) -> Scene:
         scope=call.span,
         function=call.function,
     )
-    return scene_of(scene.project, facts, stand_in, link)
+    return scene_of(scene.project, facts, wrapper, link)
 
 
 def _said(scene: Scene, caller: Scene, weighed: Weighed, function: Function) -> Signal:
     name = caller.outermost.name if caller.outermost else "namespace scope"
     message = f"`{function.name}` is called from `{name}`, {_WHAT[weighed.context]}"
     kinds = LIKELY if weighed.confidence is Confidence.LOW else SURE
-    return kinds[weighed.context].signal(scene, Sighting(message, caller.use.span.start, caller.facts))
+    return kinds[weighed.context].signal(scene, SignalMatch(message, caller.use.span.start, caller.facts))

@@ -16,12 +16,12 @@ from ..findings import Confidence, Context, Decision, Evidence
 from ..frontends.frontend import frontend_named
 from ..guards import Effect
 from .asking import open_questions
+from .guard_wrappers import scenes_of_wrapper, wrapper_of
 from .policy import POLICY, Policy
-from .scene import scene_of
 from .signal_gathering import signals_of
 from .signal_kinds import Signal
 from .signal_registry import direct_signals
-from .stand_ins import scenes_of_stand_in, stand_in_of
+from .use_context import scene_of
 from .weighing import UNDECIDED, Weighed, is_declared, is_open, weigh
 
 _EFFECTS = {
@@ -80,9 +80,9 @@ def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> De
     scene = scene_of(project, facts, use)
     signals = signals_of(scene, policy.calls_up, policy)
     weighed = weigh(signals, policy)
-    name = stand_in_of(scene)
+    name = wrapper_of(scene)
     if name is not None and not is_declared(direct_signals(scene)):
-        places = scenes_of_stand_in(scene, name)
+        places = scenes_of_wrapper(scene, name)
         weighed = _agreed(weighed, {weigh(signals_of(p, policy.calls_up - 1, policy), policy).context for p in places})
     signals.sort(key=lambda signal: _rank(signal, scene.facts, weighed.context, policy))
     effect = _EFFECTS.get(weighed.context)

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from ..analysis.linkage import Link
 from ..findings import Side
 from .callers import caller_signals
+from .guard_wrappers import scenes_of_wrapper, wrapper_of
 from .policy import Policy
-from .scene import Scene
 from .signal_kinds import Asked, Signal
 from .signal_registry import direct_signals
-from .stand_ins import scenes_of_stand_in, stand_in_of
+from .use_context import Scene
 from .weighing import is_declared, is_left_open, is_settled
 
 
@@ -20,9 +20,9 @@ def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
     found = direct_signals(scene)
     if is_declared(found):
         return found
-    name = stand_in_of(scene) if calls_up else None
+    name = wrapper_of(scene) if calls_up else None
     if name is not None:
-        for place in scenes_of_stand_in(scene, name):
+        for place in scenes_of_wrapper(scene, name):
             # A class that only passes the struct on (as member or base) is asked in turn.
             signals = signals_of(place, calls_up - 1, policy)
             found += signals if place.link is Link.SHOWN else [replace(one, shown=False) for one in signals]

@@ -1,7 +1,7 @@
 """A kind of signal: its name, the side it speaks for, its weight, and the function that finds it.
 
     @signal("runs-a-model", side=Side.INFERENCE, weight=Weight.STRONG)
-    def runs_a_model(scene: Scene) -> Iterator[Sighting]:
+    def runs_a_model(scene: Scene) -> Iterator[Signal match]:
         '''a model is run below the guard'''
         …
 
@@ -18,12 +18,12 @@ from msgspec import Struct
 from ..analysis.autograd_bookkeeping import is_kernel_of_in_place_or_view
 from ..analysis.linkage import Link
 from ..analysis.ops import is_in_place_or_view
-from ..analysis.survey import TopicPlace
+from ..analysis.project_summary import TopicPlace
 from ..facts import Facts
 from ..facts.embedded_paths import real_path
 from ..findings import Evidence, Side
 from ..named_tuples import NamedTuple
-from .scene import Scene
+from .use_context import Scene
 
 KERNEL_SIDES = (Side.KERNEL, Side.BELOW_AUTOGRAD)
 """Both are kernels: they count together, and the heaviest signal says which of the two it is."""
@@ -50,7 +50,7 @@ class Asked(Enum):
     LAST = "where all else leaves it open"
 
 
-class Sighting(NamedTuple):
+class SignalMatch(NamedTuple):
     """A place where a kind of signal was found, and what is said about it there."""
 
     message: str
@@ -65,9 +65,9 @@ class Sighting(NamedTuple):
     """How the place is linked to the use, where that is by a name."""
 
 
-Finder = Callable[[Scene], Iterable[Sighting]]
+Finder = Callable[[Scene], Iterable[SignalMatch]]
 SignalsOf = Callable[[Scene], "list[Signal]"]
-AskingFinder = Callable[[Scene, SignalsOf], Iterable[Sighting]]
+AskingFinder = Callable[[Scene, SignalsOf], Iterable[SignalMatch]]
 """A finder that also asks for the signals of other uses."""
 
 
@@ -101,20 +101,20 @@ class SignalKind(Struct, frozen=True, eq=False):
 
         return inspect.cleandoc(self.docstring)
 
-    def signal(self, scene: Scene, sighting: Sighting) -> Signal:
+    def signal(self, scene: Scene, signal_match: SignalMatch) -> Signal:
         """What was found, as a signal about the use of the scene."""
         side = self.side
         outermost = scene.outermost
         if self.in_place is not None and outermost is not None:
-            named = is_in_place_or_view(outermost, sighting.operator)
+            named = is_in_place_or_view(outermost, signal_match.operator)
             if named or is_kernel_of_in_place_or_view(scene.facts, outermost.span):
                 side = self.in_place
-        if sighting.elsewhere is not None:
-            path, mention = sighting.elsewhere
-            return Signal(self, side, sighting.message, path, mention.offset, mention.row)
-        facts, offset = sighting.facts or scene.facts, sighting.offset
-        shown = sighting.link is Link.SHOWN
-        return Signal(self, side, sighting.message, facts.path, offset, facts.row(offset), shown)
+        if signal_match.elsewhere is not None:
+            path, mention = signal_match.elsewhere
+            return Signal(self, side, signal_match.message, path, mention.offset, mention.row)
+        facts, offset = signal_match.facts or scene.facts, signal_match.offset
+        shown = signal_match.link is Link.SHOWN
+        return Signal(self, side, signal_match.message, facts.path, offset, facts.row(offset), shown)
 
 
 class Signal(Struct, frozen=True):

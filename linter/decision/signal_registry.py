@@ -10,8 +10,8 @@ from types import ModuleType
 
 from ..findings import Side
 from . import signals
-from .scene import Scene
 from .signal_kinds import Asked, Signal, SignalKind
+from .use_context import Scene
 
 _ORDER = {Side.KERNEL: 0, Side.BELOW_AUTOGRAD: 0, Side.INFERENCE: 1, Side.REMOVE: 2, Side.AGAINST_INFERENCE: 3}
 
@@ -92,4 +92,8 @@ def _place(scene: Scene) -> tuple[object, ...]:
 
 
 def _found(kind: SignalKind, scene: Scene) -> list[Signal]:
-    return [kind.signal(scene, sighting) for sighting in kind.find(scene, signals_at)] if kind.find is not None else []
+    return (
+        [kind.signal(scene, signal_match) for signal_match in kind.find(scene, signals_at)]
+        if kind.find is not None
+        else []
+    )

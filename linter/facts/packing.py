@@ -21,7 +21,7 @@ _ESCAPED = b"\xc1"
 
 
 def pack(found: msgspec.Struct) -> bytes:
-    """A file's facts, or its sketch, as MessagePack."""
+    """A file's facts, or its file summary, as MessagePack."""
     try:
         return _encoder().encode(found)
     except UnicodeEncodeError:  # a path whose bytes aren't UTF-8: Python keeps them as surrogates

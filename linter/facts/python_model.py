@@ -33,11 +33,11 @@ class Decorated(NamedTuple):
     """As dotted names, from above; the lowest is applied first."""
     position: int
     """Which of them this one is."""
-    pauses: bool
+    suspension_points: bool
     """Its own body holds `await` or `yield`."""
 
 
-class Pause(NamedTuple):
+class SuspensionPoint(NamedTuple):
     """A `yield`, `await`, `async for` or `async with`."""
 
     word: str
@@ -72,7 +72,7 @@ class PythonUse(Struct, frozen=True, array_like=True, gc=False):
     """How many items the `with` statement has."""
     decorated: Decorated | None = None
     following: Following | None = None
-    pauses: tuple[Pause, ...] = ()
+    suspension_points: tuple[SuspensionPoint, ...] = ()
     """Inside the `with` block, not inside functions that are defined there."""
     resumes: str = ""
     """Why pauses are meant here: the decorator that makes the generator a context manager, or guards its steps."""

@@ -10,9 +10,9 @@ from functools import cache, lru_cache
 from msgspec import Struct, field
 
 from ..named_tuples import NamedTuple
-from .funnel_table import LANGUAGES
 from .ignore_patterns import IgnorePatterns, is_pattern, pattern_lines
 from .languages import language_of
+from .prefilter_table import LANGUAGES
 from .project_root import CONFIGURATION_FILES
 from .sources import Unreadable, read_regular
 from .workspace import DISK, Workspace

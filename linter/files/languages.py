@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from .funnel_table import LANGUAGES, ON_REQUEST
+from .prefilter_table import LANGUAGES, ON_REQUEST
 
 
 def language_of(name: str, languages: Mapping[str, str] = LANGUAGES) -> str | None:

@@ -17,10 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..facts import Facts
-from ..facts.sketch import Sketch
+from ..facts.file_summary import FileSummary
+from ..files.parallel_search import Hit
 from ..files.search import holds_word
-from ..files.sift import Hit
-from ..files.sought import Sought
+from ..files.search_terms import SearchTerms
 from ..files.sources import BinaryFile, Unreadable
 from ..files.workspace import DISK, Workspace
 from ..guards import Guard, extended
@@ -48,7 +48,7 @@ class Job(NamedTuple):
 
     hits: tuple[Hit, ...]
     watched: frozenset[str] = frozenset()
-    sought: Mapping[str, Sought] | None = None
+    terms: Mapping[str, SearchTerms] | None = None
     """What the rules look for in each language, when that is not what is recorded."""
     guards: tuple[tuple[str, Guard], ...] = ()
     """(language, row) that the guard table has besides its own."""
@@ -67,8 +67,8 @@ def extract_job(job: Job) -> list[Facts]:
             if trouble:
                 found.append(Facts(path, language, unreadable=trouble))
                 continue
-            sought = None if job.sought is None else job.sought[language]
-            facts = extract_file(path, language, job.watched, sought, job.workspace, job.named, job.stands)
+            terms = None if job.terms is None else job.terms[language]
+            facts = extract_file(path, language, job.watched, terms, job.workspace, job.named, job.stands)
             if facts is not None:
                 found.append(facts)
     return found
@@ -87,7 +87,7 @@ def extract_file(
     path: str,
     language: str,
     watched: frozenset[str] = frozenset(),
-    sought: Sought | None = None,
+    terms: SearchTerms | None = None,
     workspace: Workspace = DISK,
     named: frozenset[str] = frozenset(),
     stands: bytes | frozenset[bytes] = b"",
@@ -104,17 +104,17 @@ def extract_file(
     frontend = frontend_named(language)
     facts: Facts | None
     if named and frontend.extract_named is not None:
-        facts = frontend.extract_named(source, watched, sought, named)
+        facts = frontend.extract_named(source, watched, terms, named)
     else:
-        facts = frontend.extract(source, watched, sought)
+        facts = frontend.extract(source, watched, terms)
     return replace(facts, digest=source.digest) if facts is not None else None
 
 
-def _stands_in(text: bytes, sought: bytes | frozenset[bytes]) -> bool:
+def _stands_in(text: bytes, terms: bytes | frozenset[bytes]) -> bool:
     """Whether the expression matches in the text, or one of the words stands there as a whole."""
-    if isinstance(sought, bytes):
-        return re.search(sought, text) is not None
-    return any(holds_word(text, word) for word in sought)
+    if isinstance(terms, bytes):
+        return re.search(terms, text) is not None
+    return any(holds_word(text, word) for word in terms)
 
 
 def cores() -> int:
@@ -142,7 +142,7 @@ def extract_all(
 
 
 class WordsFound(NamedTuple):
-    """Which of the sought words stand in a file."""
+    """Which of the words a file has."""
 
     hit: Hit
     words: frozenset[bytes]
@@ -189,18 +189,18 @@ def words_all(
     return _sorted(_mapped(work, job, workers, executor, None, limits, [] if lost is None else lost))
 
 
-def sketch_job(job: Job) -> list[Sketch | LeftOut]:
-    """The sketches of the job's files, of those whose language has any."""
-    found: list[Sketch | LeftOut] = []
+def summary_job(job: Job) -> list[FileSummary | LeftOut]:
+    """The file summaries of the job's files, of those whose language has any."""
+    found: list[FileSummary | LeftOut] = []
     for language, path, trouble in job.hits:
-        sketch = frontend_named(language).sketch
-        source = job.workspace.read_or_none(path) if sketch is not None and not trouble else None
-        if sketch is not None and source is not None:
-            found.append(replace(sketch(source), digest=source.digest))
+        file_summary = frontend_named(language).file_summary
+        source = job.workspace.read_or_none(path) if file_summary is not None and not trouble else None
+        if file_summary is not None and source is not None:
+            found.append(replace(file_summary(source), digest=source.digest))
     return found
 
 
-def sketch_all(
+def summarize_all(
     job: Job,
     *,
     workers: int,
@@ -208,13 +208,13 @@ def sketch_all(
     progress: Callable[[int, int], None] | None = None,
     limits: FileLimits = NO_LIMITS,
     lost: list[str] | None = None,
-) -> tuple[list[Sketch], list[LeftOut]]:
-    """The sketches of all the job's files, sorted by path, and what was left out. The rest is as in `extract_all`."""
-    work = _Work[Sketch | LeftOut](sketch_job, lambda hit, why: [LeftOut(hit[1], why)])
+) -> tuple[list[FileSummary], list[LeftOut]]:
+    """The summaries of all the job's files, sorted by path, and what was left out. The rest is as in `extract_all`."""
+    work = _Work[FileSummary | LeftOut](summary_job, lambda hit, why: [LeftOut(hit[1], why)])
     return _sorted(_mapped(work, job, workers, executor, progress, limits, [] if lost is None else lost))
 
 
-_OfFile = TypeVar("_OfFile", WordsFound, Sketch)
+_OfFile = TypeVar("_OfFile", WordsFound, FileSummary)
 
 
 def _sorted(

@@ -22,8 +22,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from ..files.parallel_search import Hit, enlarge_pipe
 from ..files.process_endings import default_signals, ending
-from ..files.sift import Hit, enlarge_pipe
 
 CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
 _COLLECT_FROM = 1_000_000

@@ -17,10 +17,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from ..facts import Facts, GuardUse, Span
+from ..facts.file_summary import FileSummary
 from ..facts.header_facts import HeaderFacts
 from ..facts.python_model import Disagreement
-from ..facts.sketch import Sketch
-from ..files.sought import Sought
+from ..files.search_terms import SearchTerms
 from ..files.sources import Source
 from ..guards import Effect, Guard
 
@@ -60,16 +60,16 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     """As users read it: `C++`."""
     guards: dict[str, Guard]
     """The rows of the guard table that its code can name."""
-    extract: Callable[[Source, frozenset[str], Sought | None], Facts | None]
-    """(source, watched, sought) -> the facts of a text, or None when nothing in it can matter. Names that are watched
-    are reported like guards; `sought` is what the rules look for, None when that is what is recorded."""
-    extract_named: Callable[[Source, frozenset[str], Sought | None, frozenset[str]], Facts | None] | None = None
-    """(source, watched, sought, names) -> the facts of a text, of which the functions with these names matter as well,
+    extract: Callable[[Source, frozenset[str], SearchTerms | None], Facts | None]
+    """(source, watched, terms) -> the facts of a text, or None when nothing in it can matter. Names that are watched
+    are reported like guards; `terms` is what the rules look for, None when that is what is recorded."""
+    extract_named: Callable[[Source, frozenset[str], SearchTerms | None, frozenset[str]], Facts | None] | None = None
+    """(source, watched, terms, names) -> the facts of a text, of which the functions with these names matter as well,
     and its classes, and what it does with models; None where `extract` reads all of a text."""
     may_fill: Callable[[bytes], bool] | None = None
     """Whether a model in a text may fill a cache of its own when it is run first (GF503), by the text's bytes alone;
     None where there are no such models."""
-    sketch: Callable[[Source], Sketch] | None = None
+    file_summary: Callable[[Source], FileSummary] | None = None
     """What a text's bytes say about the project; None where questions about a project look at no such text."""
     suffixes: frozenset[str] = frozenset()
     """In small letters, with the dot; empty when its texts are pieces of other files."""

@@ -52,7 +52,7 @@ from ..analysis.coverage import covering, is_in_test
 from ..analysis.grad_switches import switches_grad_off
 from ..analysis.model_runs import first_construction_in, first_load_in, first_run_in
 from ..analysis.project import Project
-from ..analysis.survey import is_test_path
+from ..analysis.project_summary import is_test_path
 from ..analysis.thread_starters import runs_in_thread, starter_name
 from ..analysis.thread_targets import started_functions
 from ..analysis.training_calls import training_in

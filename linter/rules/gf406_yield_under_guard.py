@@ -62,17 +62,17 @@ RULE = Rule(
 
 
 @RULE.check_file
-def pauses(facts: Facts, project: Project) -> Iterator[Finding]:
+def suspension_points(facts: Facts, project: Project) -> Iterator[Finding]:
     reported: set[Span] = set()
     for found in uses_of(facts, MODES | C_GUARDS, Form.WITH):
-        if not found.called or found.resumes or not found.pauses or found.only_read:
+        if not found.called or found.resumes or not found.suspension_points or found.only_read:
             continue
-        pause = min(found.pauses, key=lambda pause: pause.span)
+        pause = min(found.suspension_points, key=lambda pause: pause.span)
         if pause.span in reported:
             continue  # of nested guards the outermost is the leak
-        reported.update(other.span for other in found.pauses)
+        reported.update(other.span for other in found.suspension_points)
         who = "the caller" if pause.word == "yield" else "every other task of the event loop"
-        rest = len(found.pauses) - 1
+        rest = len(found.suspension_points) - 1
         more = f" (and {rest} more in this block)" if rest else ""
         message = f"`{pause.word}` inside `with {found.use.written}(…)`: meanwhile {who} runs in this mode{more}"
         handed = _handed_to_a_thread(pause.span, facts)

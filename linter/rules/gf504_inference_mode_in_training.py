@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..analysis.survey import is_test_path
+from ..analysis.project_summary import is_test_path
 from ..facts import Facts, Form
 from ..facts.python_model import PythonUse
 from ..facts.python_uses import use_behind, uses_of

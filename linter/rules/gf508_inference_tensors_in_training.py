@@ -46,7 +46,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import guards
 from ..analysis.project import Project
-from ..analysis.survey import is_test_path
+from ..analysis.project_summary import is_test_path
 from ..facts import Facts, Form
 from ..facts.bodies import AnyStatement, Assign, Block, Body, BodyKind, ReturnStatement
 from ..facts.expressions import (

@@ -24,8 +24,8 @@ from ..tape.history import set_history
 from .copies import clone
 from .creation import numpy_dtype
 from .joining import check_tensors
-from .parts import diagonal_of
 from .ranges import filled
+from .slicing_views import diagonal_of
 from .views import some_ints
 
 

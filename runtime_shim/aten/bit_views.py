@@ -19,7 +19,7 @@ from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.op_node import describe_recording, recorded_write
 from ..dispatch.registration import composite, op, publish
 from ..dispatch.view_layers import make_view, view_op
-from .parts import select
+from .slicing_views import select
 from .views import reshape, strided_array, unsqueeze
 from .views import window as any_window
 

@@ -21,7 +21,7 @@ from ..dispatch.registration import composite, op, publish
 from .activations import require_floating
 from .indexing import index
 from .norms import norm_except_dim
-from .parts import slice_
+from .slicing_views import slice_
 
 
 def _zero_between(grad_output: Any, self: Any, lambd: float) -> Array:

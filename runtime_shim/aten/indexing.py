@@ -23,7 +23,7 @@ from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.op_node import arguments_of, describe_recording
 from ..dispatch.registration import composite, op
 from ..dispatch.writing_layers import may_share, write_through_layers
-from . import parts, views
+from . import slicing_views, views
 
 
 def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any]) -> Tensor:
@@ -290,7 +290,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
             size = found._array.shape[dim] if found._array.ndim else 0
             if not -size <= number < size:
                 raise IndexError(f"index {number} is out of bounds for dimension {i} with size {size}")
-            found = parts.select(found, dim, number)
+            found = slicing_views.select(found, dim, number)
         elif isinstance(part, slice):
             start, stop, step = (None if x is None else int(x) for x in (part.start, part.stop, part.step))
             whole = start in (None, 0) and (stop is None or stop >= found._array.shape[dim])
@@ -299,7 +299,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
                 continue
             if step is not None and step <= 0:
                 raise ValueError("step must be greater than zero")
-            found = parts.slice_(found, dim, start, stop, 1 if step is None else step)
+            found = slicing_views.slice_(found, dim, start, stop, 1 if step is None else step)
             dim += 1
         elif part is Ellipsis:
             dim += self._array.ndim - specified
@@ -335,11 +335,11 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     kind = type(key)
     if kind is int:
         if self._array.ndim and -self._array.shape[0] <= key < self._array.shape[0]:
-            return parts.select(self, 0, key)
+            return slicing_views.select(self, 0, key)
     elif kind is slice and self._array.ndim:
         start, stop, step = key.start, key.stop, key.step
         if (start is None or type(start) is int) and (stop is None or type(stop) is int) and step is None:
-            return parts.slice_(self, 0, start, stop, 1)
+            return slicing_views.slice_(self, 0, start, stop, 1)
     if kind is Tensor and self._array.ndim and key._array.ndim and key._array.dtype.kind == "i":
         return index(self, (key,))
     if key is Ellipsis or (kind is tuple and not any(k is not Ellipsis for k in key)):

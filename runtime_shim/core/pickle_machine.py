@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .account import LimitReached, pay, pay_for_hashes, weight
+from .resource_budget import LimitReached, pay, pay_for_hashes, weight
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ tls = _Local()
 
 
 class _Asking:
-    """What stands in the place of kernels for such tensors; filled by `utils.asked_classes`."""
+    """What stands in the place of kernels for such tensors; filled by `utils.torch_dispatch`."""
 
     functional: Callable[..., Any]
     write: Callable[..., Callable[[], None]]
@@ -150,4 +150,4 @@ def wants_to_be_asked(cls: type) -> bool:
 
 def prepare() -> None:
     """From now on there may be such tensors."""
-    late_module("utils.asked_classes")
+    late_module("utils.torch_dispatch")

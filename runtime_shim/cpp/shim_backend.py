@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from .. import _C
-from ..aten.parts import slice_
+from ..aten.slicing_views import slice_
 from ..core.gradient_modes import _leave as forget_guard
 from ..core.tensor import Tensor
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.account import Account, LimitReached, brief, pay, paying_into, weight
 from ..core.late_modules import late_module
 from ..core.pickle_machine import Builder
+from ..core.resource_budget import Account, LimitReached, brief, pay, paying_into, weight
 from .archive_writer import Runtime
 from .archived_tensors import TensorReader
 from .calls.call_costs import LARGEST

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ..core.account import Account, LimitReached, account_in_force, brief, pay, paying_into, weight
+from ..core.resource_budget import Account, LimitReached, account_in_force, brief, pay, paying_into, weight
 from .archived_tensors import STORAGES
 from .calls.call_costs import LARGEST
 from .script_running import ACTIVATION, LINE, Activation, ScriptFailure, ScriptFrame

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core import dtypes, pickle_machine
-from ..core.account import brief
 from ..core.device import device
 from ..core.late_modules import late_module
 from ..core.pickle_machine import Global, Opcode, PickleMachine, of_kind
+from ..core.resource_budget import brief
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..nn.parameter import Parameter
 from .script_values import ArchiveError

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.account import account_in_force, brief, pay
+from ..core.resource_budget import account_in_force, brief, pay
 from .calls.call_costs import parts_of
 from .calls.call_table import OpTable, UnknownOp
 from .script_builtins import Builtins

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..core.account import brief
+from ..core.resource_budget import brief
 from .archive_writer import runtime_of, save
 from .script_source import Method, ScriptClass
 from .script_values import ScriptObject

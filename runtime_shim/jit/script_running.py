@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..core.account import LimitReached
+from ..core.resource_budget import LimitReached
 from .script_values import ArchiveError, Error
 
 if TYPE_CHECKING:

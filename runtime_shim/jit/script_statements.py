@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..core.account import pay, weight
+from ..core.resource_budget import pay, weight
 from .calls.call_costs import LARGEST
 from .script_running import LINE
 from .script_source import ScriptStatement

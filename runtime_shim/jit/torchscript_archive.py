@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
-from ..core.account import Budget, LimitReached, pay
 from ..core.pickle_machine import VALUE_OPCODES, Builder, Global, Malformed, Opcode, PickleMachine, protocols
+from ..core.resource_budget import Budget, LimitReached, pay
 from .script_values import ArchiveError
 
 

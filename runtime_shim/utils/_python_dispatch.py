@@ -24,7 +24,7 @@ from ..dispatch import functional_layers, view_layers, writing_layers
 from ..dispatch.op_description import Op
 from ..dispatch.op_node import arguments_of
 from ..library.custom_ops import COMPOSITE, OpOverload
-from .asked_classes import share_memory
+from .torch_dispatch import share_memory
 
 __all__ = ["TorchDispatchMode", "return_and_correct_aliasing"]
 
@@ -151,7 +151,7 @@ _IMPORTED_BY = (
     "dispatch.writing_layers",
     "dispatch.view_layers",
     "aten.ufunc_makers",
-    "aten.parts",
+    "aten.slicing_views",
     "aten.indexing",
     "aten.inplace",
     "aten.bit_views",

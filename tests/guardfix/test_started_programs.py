@@ -92,11 +92,11 @@ STARTED = {
         "subprocess.Popen: [*module_command(_CONTAINED), folders, *command]",
         "subprocess.run: command",  # pip
     ],
-    "guardfix/verify/run_starting.py": [
+    "guardfix/verify/run_starts.py": [
         "subprocess.Popen: [*module_command('guardfix.runtime_shim.recording'), str(specification), str(ready)]",
-        "subprocess.Popen: [*module_command(run_starter.__name__), str(theirs.fileno())]",
+        "subprocess.Popen: [*module_command(fork_server.__name__), str(theirs.fileno())]",
     ],
-    "guardfix/verify/third_parties.py": ["subprocess.run: ['pkg-config', *arguments]"],
+    "guardfix/verify/pkg_config.py": ["subprocess.run: ['pkg-config', *arguments]"],
     # What a program that is run asks for: compilers, and the program itself.
     "linter/frontends/extraction.py": ["concurrent.futures.ProcessPoolExecutor: workers - 1"],  # likewise
     "runtime_shim/cpp/compiler_processes.py": ["subprocess.Popen: command"],

@@ -8,7 +8,7 @@ import pytest
 
 import guardfix
 from fixture_files import Fixture, all_fixtures
-from guardfix.linter import project_reading, surroundings
+from guardfix.linter import project_reading, related_files
 from guardfix.linter.engine import Options, check
 from guardfix.linter.findings import Confidence, Finding
 
@@ -116,7 +116,7 @@ def test_who_registers_a_function_is_asked_of_the_project(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(surroundings, "LARGEST", 3)
+    monkeypatch.setattr(related_files, "LARGEST", 3)
     (tmp_path / "src").mkdir()
     files = {"kernel.cpp": KERNEL, "kernel.h": DECLARED, "library.cpp": '#include "kernel.h"\n' + REGISTERED, **more}
     for name, text in files.items():
@@ -153,7 +153,7 @@ def test_who_registers_a_function_is_asked_of_the_project(
 def test_a_settled_decision_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "kernel.cpp").write_text(KERNEL + REGISTERED)
-    monkeypatch.setattr(surroundings, "LARGEST", -1)
+    monkeypatch.setattr(related_files, "LARGEST", -1)
     (finding,) = check([str(tmp_path / "kernel.cpp")], Options(select=("GF101",), workers=1)).findings
     assert finding.decision is not None
     assert finding.decision.confidence is Confidence.HIGH
@@ -180,7 +180,7 @@ def test_a_high_confidence_is_lowered_where_answers_may_be_missing(
         return finding.decision and finding.decision.confidence
 
     assert confidence() is Confidence.HIGH
-    monkeypatch.setattr(surroundings, "LARGEST", 1)
+    monkeypatch.setattr(related_files, "LARGEST", 1)
     assert confidence() is Confidence.MEDIUM
 
 

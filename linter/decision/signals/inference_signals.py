@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from ...analysis.call_graph import Reached, deeds_below
+from ...analysis.call_graph import Reached, effects_below
 from ...analysis.calls import computes_tensors, prepares_model_for_use
 from ...analysis.coverage import is_in_test, takes_benchmark_state
-from ...analysis.function_outlines import Deed
+from ...analysis.function_outlines import CallEffect
 from ...analysis.grad_switches import switches_grad_off
 from ...analysis.model_runs import first_construction_in, first_load, first_load_in, first_run_in, runs_model_in
 from ...analysis.model_types import is_model_type
@@ -21,8 +21,8 @@ from ...facts.expressions import last_name, pointee, words_of
 from ...facts.index import calls_where, index_of
 from ...findings import Side
 from ...lazy_regex import lazy_regex
-from ..scene import Scene
-from ..signal_kinds import Asked, Sighting, Weight, shown, signal
+from ..signal_kinds import Asked, SignalMatch, Weight, shown, signal
+from ..use_context import Scene
 from .training_signals import trains_around
 
 _EXECUTOR = lazy_regex(r"Exec|Interpreter|Runtime|Evaluator|Graph|Session")
@@ -41,11 +41,11 @@ _WORKLOAD_NAME = lazy_regex(
 
 
 @signal("runs-model", side=Side.INFERENCE, weight=Weight.STRONG)
-def runs_model(scene: Scene) -> Iterator[Sighting]:
+def runs_model(scene: Scene) -> Iterator[SignalMatch]:
     """a model is run below the guard (`forward`, `run_method`, …)"""
     call = scene.first_below(_model_runs(scene.facts, scene.around))
     if call is not None:
-        yield Sighting(f"a model is run under the guard: `{shown(call.callee)}`", call.span.start)
+        yield SignalMatch(f"a model is run under the guard: `{shown(call.callee)}`", call.span.start)
 
 
 @lru_cache(maxsize=64)
@@ -55,25 +55,25 @@ def _model_runs(facts: Facts, around: Span) -> Callable[[Call], bool]:
 
 
 @signal("runs-model-outside", side=Side.INFERENCE, weight=Weight.WEAK, unless=[runs_model], asks_project=True)
-def runs_model_outside(scene: Scene) -> Iterator[Sighting]:
+def runs_model_outside(scene: Scene) -> Iterator[SignalMatch]:
     """its function runs a model, but not below the guard, and trains none"""
     outside = first_run_in(scene.facts, scene.outermost.span) if scene.outermost is not None else None
     if outside is not None and not trains_around(scene):
         message = f"the same function runs a model, outside the guard's scope: `{shown(outside.callee)}`"
-        yield Sighting(message, outside.span.start)
+        yield SignalMatch(message, outside.span.start)
 
 
 @signal("loads-model", side=Side.INFERENCE, weight=Weight.STRONG)
-def loads_model(scene: Scene) -> Iterator[Sighting]:
+def loads_model(scene: Scene) -> Iterator[SignalMatch]:
     """its function loads a model"""
     if scene.outermost is None:
         return
     load = first_load_in(scene.facts, scene.outermost.span)
     built = first_construction_in(scene.facts, scene.outermost.span)
     if load is not None:
-        yield Sighting(f"the same function loads a model: `{shown(load.callee)}`", load.span.start)
+        yield SignalMatch(f"the same function loads a model: `{shown(load.callee)}`", load.span.start)
     elif built is not None:
-        yield Sighting(f"the same function loads a model: `{shown(str(built.type))}`", built.span.start)
+        yield SignalMatch(f"the same function loads a model: `{shown(str(built.type))}`", built.span.start)
 
 
 @signal(
@@ -84,10 +84,10 @@ def loads_model(scene: Scene) -> Iterator[Sighting]:
     asked=Asked.WHEN_OPEN,
     asks_project=True,
 )
-def reaches_model_run(scene: Scene) -> Iterator[Sighting]:
+def reaches_model_run(scene: Scene) -> Iterator[SignalMatch]:
     """a function of the project that is called below the guard runs a model, itself or through others"""
     if scene.use.macro is None and scene.chain:
-        found = deeds_below(scene.project, scene.facts, scene.use.live, scene.use.function).get(Deed.RUN)
+        found = effects_below(scene.project, scene.facts, scene.use.live, scene.use.function).get(CallEffect.RUN)
         if found is not None:
             yield _behind(found)
 
@@ -100,42 +100,42 @@ def reaches_model_run(scene: Scene) -> Iterator[Sighting]:
     asked=Asked.WHEN_OPEN,
     asks_project=True,
 )
-def reaches_model_load(scene: Scene) -> Iterator[Sighting]:
+def reaches_model_load(scene: Scene) -> Iterator[SignalMatch]:
     """a function of the project that its function calls loads a model, itself or through others"""
     if scene.use.macro is None and scene.outermost is not None:
-        found = deeds_below(scene.project, scene.facts, scene.outermost.span, scene.use.function).get(Deed.LOAD)
+        found = effects_below(scene.project, scene.facts, scene.outermost.span, scene.use.function).get(CallEffect.LOAD)
         if found is not None:
             yield _behind(found)
 
 
-def _behind(found: Reached) -> Sighting:
+def _behind(found: Reached) -> SignalMatch:
     """What is done behind a call, at the place where it is done."""
     act = found.act
     if found.is_here:
         message = f"a model is run under the guard: `{shown(act.written)}` is a `{found.doer}`"
-        return Sighting(message, act.offset, link=found.link)
-    message = f"`{shown(found.through)}` {found.deed.value}: `{shown(act.written)}` in `{found.doer}`"
-    return Sighting(message, act.offset, act.facts, link=found.link)
+        return SignalMatch(message, act.offset, link=found.link)
+    message = f"`{shown(found.through)}` {found.effect.value}: `{shown(act.written)}` in `{found.doer}`"
+    return SignalMatch(message, act.offset, act.facts, link=found.link)
 
 
 @signal("file-loads-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[loads_model])
-def file_loads_model(scene: Scene) -> Iterator[Sighting]:
+def file_loads_model(scene: Scene) -> Iterator[SignalMatch]:
     """a model is loaded in the same file"""
     load = first_load(scene.facts)
     if load is not None:
-        yield Sighting(f"a model is loaded in the same file: `{shown(load.callee)}`", load.span.start)
+        yield SignalMatch(f"a model is loaded in the same file: `{shown(load.callee)}`", load.span.start)
 
 
 @signal("prepares-model", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model, loads_model])
-def prepares_model(scene: Scene) -> Iterator[Sighting]:
+def prepares_model(scene: Scene) -> Iterator[SignalMatch]:
     """a model is made ready below the guard (`eval()`, `freeze`, `load_state_dict`, …)"""
     call = scene.first_below(prepares_model_for_use)
     if call is not None:
-        yield Sighting(f"a model is made ready under the guard: `{shown(call.callee)}`", call.span.start)
+        yield SignalMatch(f"a model is made ready under the guard: `{shown(call.callee)}`", call.span.start)
 
 
 @signal("gradients-off", side=Side.INFERENCE, weight=Weight.STRONG)
-def gradients_off(scene: Scene) -> Iterator[Sighting]:
+def gradients_off(scene: Scene) -> Iterator[SignalMatch]:
     """`NoGradGuard`, `AutoGradMode(false)` or `InferenceMode` is in the same scope or struct, or around it"""
     around = index_of(scene.facts).neighbours_around(scene.use.span)
     for other in (*scene.neighbours(), *around):
@@ -143,40 +143,40 @@ def gradients_off(scene: Scene) -> Iterator[Sighting]:
             continue  # both were set again for threads, whatever they are for
         if switches_grad_off(other) and other.type_span != scene.use.type_span:
             where = "beside" if other.scope == scene.use.scope else "around"
-            yield Sighting(f"gradients are turned off {where} it by {other.guard}", other.span.start)
+            yield SignalMatch(f"gradients are turned off {where} it by {other.guard}", other.span.start)
             return
 
 
 @signal("beside-graph-optimizer-guard", side=Side.INFERENCE, weight=Weight.STRONG)
-def beside_graph_optimizer_guard(scene: Scene) -> Iterator[Sighting]:
+def beside_graph_optimizer_guard(scene: Scene) -> Iterator[SignalMatch]:
     """a `GraphOptimizerEnabledGuard` is beside the guard"""
     for other in scene.neighbours():
         if other.guard == "GraphOptimizerEnabledGuard":
             message = "is next to a GraphOptimizerEnabledGuard, which only matters when a TorchScript model runs"
-            yield Sighting(message, other.span.start)
+            yield SignalMatch(message, other.span.start)
             return
 
 
 @signal("member-beside-model", side=Side.INFERENCE, weight=Weight.STRONG)
-def member_beside_model(scene: Scene) -> Iterator[Sighting]:
+def member_beside_model(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is a member or a base of a class that holds a model"""
     if scene.use.form in (Form.MEMBER, Form.BASE):
         yield from _models_held(scene)
 
 
 @signal("class-holds-model", side=Side.INFERENCE, weight=Weight.WEAK, unless=[member_beside_model])
-def class_holds_model(scene: Scene) -> Iterator[Sighting]:
+def class_holds_model(scene: Scene) -> Iterator[SignalMatch]:
     """its function's class holds a model"""
     yield from _models_held(scene)
 
 
-def _models_held(scene: Scene) -> Iterator[Sighting]:
+def _models_held(scene: Scene) -> Iterator[SignalMatch]:
     index = scene.use.class_
     if index is None and scene.outermost is not None:
         index = scene.outermost.class_
     member = _model_held(scene.facts, index) if index is not None else None
     if member is not None:
-        yield Sighting(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
+        yield SignalMatch(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
 
 
 @lru_cache(maxsize=64)
@@ -186,21 +186,21 @@ def _model_held(facts: Facts, index: int) -> Member | None:
 
 
 @signal("in-objective-c", side=Side.INFERENCE, weight=Weight.MODERATE)
-def in_objective_c(scene: Scene) -> Iterator[Sighting]:
+def in_objective_c(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in an Objective-C++ file"""
     if scene.facts.path.endswith((".mm", ".m")):
         message = "is in an Objective-C++ file, so in an application rather than a library of ops"
-        yield Sighting(message, scene.use.type_span.start)
+        yield SignalMatch(message, scene.use.type_span.start)
 
 
 @signal("in-program", side=Side.INFERENCE, weight=Weight.MODERATE, asks_project=True)
-def in_program(scene: Scene) -> Iterator[Sighting]:
+def in_program(scene: Scene) -> Iterator[SignalMatch]:
     """its function is `main`, or one of Google Benchmark, and trains nothing"""
     function = scene.outermost
     # A program that only differentiates something trains nothing; one in which an optimizer steps does.
     if function is not None and _is_program(function) and not trains_around(scene, update_in):
         message = f"is in `{function.name}`, which is a program rather than an op"
-        yield Sighting(message, function.span.start)
+        yield SignalMatch(message, function.span.start)
 
 
 def _is_program(function: Function) -> bool:
@@ -208,14 +208,14 @@ def _is_program(function: Function) -> bool:
 
 
 @signal("runs-graph-nodes", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model])
-def runs_graph_nodes(scene: Scene) -> Iterator[Sighting]:
+def runs_graph_nodes(scene: Scene) -> Iterator[SignalMatch]:
     """its class executes a graph, and runs the nodes below the guard"""
     function = next((function for function in reversed(scene.chain) if not function.is_lambda), None)
     if function is None or not any(map(_EXECUTOR.search, function.qualified[-2:])):
         return
     call = scene.first_below(_runs_node)
     if call is not None:
-        yield Sighting(f"runs the nodes of a graph: `{shown(call.callee)}`", call.span.start)
+        yield SignalMatch(f"runs the nodes of a graph: `{shown(call.callee)}`", call.span.start)
 
 
 def _runs_node(call: Call) -> bool:
@@ -225,7 +225,7 @@ def _runs_node(call: Call) -> bool:
 
 
 @signal("in-test", side=Side.INFERENCE, weight=Weight.MODERATE, asks_project=True)
-def in_test(scene: Scene) -> Iterator[Sighting]:
+def in_test(scene: Scene) -> Iterator[SignalMatch]:
     """it is in a test that only makes tensors, runs ops and compares, in a file without ops of its own"""
     function = scene.outermost
     if function is None or not is_in_test(scene.use.function, scene.facts) or takes_benchmark_state(function):
@@ -235,7 +235,7 @@ def in_test(scene: Scene) -> Iterator[Sighting]:
     if calls_where(scene.facts, function.body, _is_about_dispatch).first(function.body) is not None:
         return
     if calls_where(scene.facts, function.body, _makes_tensors).first(function.body) is not None:
-        yield Sighting("is in a test that runs ops and compares what they give", function.span.start)
+        yield SignalMatch("is in a test that runs ops and compares what they give", function.span.start)
 
 
 def _is_about_dispatch(call: Call) -> bool:
@@ -251,12 +251,12 @@ def _tests_ops(facts: Facts, project: Project) -> bool:
 
 
 @signal("handles-requests", side=Side.INFERENCE, weight=Weight.MODERATE, unless=[runs_model, loads_model])
-def handles_requests(scene: Scene) -> Iterator[Sighting]:
+def handles_requests(scene: Scene) -> Iterator[SignalMatch]:
     """its file handles requests for predictions: types such as `PredictionRequest`, `InferenceResponse`"""
     found = _request_handled(scene.facts) if scene.outermost is not None else None
     if found is not None:
         name, offset = found
-        yield Sighting(f"its file handles requests for predictions: `{name}`", offset)
+        yield SignalMatch(f"its file handles requests for predictions: `{name}`", offset)
 
 
 @lru_cache(maxsize=64)
@@ -275,8 +275,8 @@ _REQUEST = lazy_regex(r"(?:^|[a-z])(?:Predict(?:ion)?|Infer(?:ence)?)(?:Request|
 
 
 @signal("named-like-workload", side=Side.INFERENCE, weight=Weight.WEAK, unless=[in_program])
-def named_like_workload(scene: Scene) -> Iterator[Sighting]:
+def named_like_workload(scene: Scene) -> Iterator[SignalMatch]:
     """its function has a name like `predict`, `detect` or `runModel`"""
     function = scene.outermost
     if function is not None and _WORKLOAD_NAME.search(function.name):
-        yield Sighting(f"is in `{function.name}`, whose name suggests an inference workload", function.span.start)
+        yield SignalMatch(f"is in `{function.name}`, whose name suggests an inference workload", function.span.start)

@@ -21,14 +21,14 @@ from ...facts.index import calls_where, index_of
 from ...facts.spans import Sorted
 from ...findings import Side
 from ...lazy_regex import lazy_regex
-from ..scene import Scene
-from ..signal_kinds import Sighting, Weight, shown, signal
+from ..signal_kinds import SignalMatch, Weight, shown, signal
+from ..use_context import Scene
 
 _DISPATCHER_CALL = lazy_regex(r"redispatch|callBoxed|redispatchBoxed|callOp|callUnboxed|findSchema|^typed$")
 
 
 @signal("in-function-forward", side=Side.KERNEL, weight=Weight.DECISIVE, asks_project=True)
-def in_function_forward(scene: Scene) -> Iterator[Sighting]:
+def in_function_forward(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in `forward` of a `torch::autograd::Function`"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
     if part is not None and part.role is Role.FORWARD:
@@ -36,19 +36,19 @@ def in_function_forward(scene: Scene) -> Iterator[Sighting]:
             f"is in `{_with_owner(scene, part.function)}` of a {scene.spelled(*CPP_AUTOGRAD_FUNCTION)}, "
             "which runs as an autograd kernel"
         )
-        yield Sighting(message, part.function.span.start, link=part.link)
+        yield SignalMatch(message, part.function.span.start, link=part.link)
 
 
 @signal(
     "helps-function-forward", side=Side.KERNEL, weight=Weight.STRONG, unless=[in_function_forward], asks_project=True
 )
-def helps_function_forward(scene: Scene) -> Iterator[Sighting]:
+def helps_function_forward(scene: Scene) -> Iterator[SignalMatch]:
     """its function is another method of such a class, or takes an `AutogradContext`, and `backward` does not call it"""
     part = part_in_autograd_function(scene.chain, scene.facts, scene.project)
     if part is not None and part.role is Role.HELPER:
         name, base = _with_owner(scene, part.function), scene.spelled(*CPP_AUTOGRAD_FUNCTION)
         message = f"`{name}` helps a {base}, whose `forward` runs as an autograd kernel"
-        yield Sighting(message, part.function.span.start, link=part.link)
+        yield SignalMatch(message, part.function.span.start, link=part.link)
 
 
 def _with_owner(scene: Scene, function: Function) -> str:
@@ -65,7 +65,7 @@ def _with_owner(scene: Scene, function: Function) -> str:
     weight=Weight.DECISIVE,
     asks_project=True,
 )
-def registered_under_autograd(scene: Scene) -> Iterator[Sighting]:
+def registered_under_autograd(scene: Scene) -> Iterator[SignalMatch]:
     """its function is registered under an Autograd key, in any file"""
     for name, where, registration, link in _registrations(scene):
         if is_under_autograd(registration):
@@ -73,7 +73,7 @@ def registered_under_autograd(scene: Scene) -> Iterator[Sighting]:
 
 
 @signal("registered-under-adinplaceorview", side=Side.KERNEL, weight=Weight.DECISIVE, asks_project=True)
-def registered_under_adinplaceorview(scene: Scene) -> Iterator[Sighting]:
+def registered_under_adinplaceorview(scene: Scene) -> Iterator[SignalMatch]:
     """its function is registered under `ADInplaceOrView`, in any file"""
     for name, where, registration, link in _registrations(scene):
         if registration.key == "ADInplaceOrView":
@@ -81,13 +81,13 @@ def registered_under_adinplaceorview(scene: Scene) -> Iterator[Sighting]:
 
 
 @signal("builds-graph", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.DECISIVE)
-def builds_graph_itself(scene: Scene) -> Iterator[Sighting]:
+def builds_graph_itself(scene: Scene) -> Iterator[SignalMatch]:
     """its function builds the graph itself (`collect_next_edges`, `set_history`, …)"""
     outermost = scene.outermost
     call = first_bookkeeping_in(scene.facts, outermost.span) if outermost is not None else None
     if outermost is not None and call is not None:
         message = f"`{outermost.name or 'the lambda'}` builds the autograd graph itself: it calls `{call.name}`"
-        yield Sighting(message, call.span.start)
+        yield SignalMatch(message, call.span.start)
 
 
 @signal(
@@ -97,7 +97,7 @@ def builds_graph_itself(scene: Scene) -> Iterator[Sighting]:
     weight=Weight.STRONG,
     asks_project=True,
 )
-def registered_under_another_key(scene: Scene) -> Iterator[Sighting]:
+def registered_under_another_key(scene: Scene) -> Iterator[SignalMatch]:
     """its function is registered under another key (`CPU`, `CUDA`, …), in any file"""
     for name, where, registration, link in _registrations(scene):
         if registration.key and registration.key != "ADInplaceOrView" and not is_under_autograd(registration):
@@ -107,7 +107,7 @@ def registered_under_another_key(scene: Scene) -> Iterator[Sighting]:
 @signal(
     "registered-without-a-key", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, asks_project=True
 )
-def registered_without_a_key(scene: Scene) -> Iterator[Sighting]:
+def registered_without_a_key(scene: Scene) -> Iterator[SignalMatch]:
     """its function is given to the dispatcher under no key, in any file"""
     for name, where, registration, link in _registrations(scene):
         if not registration.key:
@@ -122,17 +122,17 @@ def _registrations(scene: Scene) -> Iterator[tuple[str, Facts, Registration, Lin
             yield f"`{name}`" if name else "the lambda", where, registration, link
 
 
-def _registered(message: str, where: Facts, registration: Registration, link: Link) -> Sighting:
+def _registered(message: str, where: Facts, registration: Registration, link: Link) -> SignalMatch:
     operator = f" for `{registration.operator}`" if registration.operator else ""
-    return Sighting(message + operator, registration.span.start, where, registration.operator, link=link)
+    return SignalMatch(message + operator, registration.span.start, where, registration.operator, link=link)
 
 
 @signal("calls-dispatcher", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
-def calls_dispatcher(scene: Scene) -> Iterator[Sighting]:
+def calls_dispatcher(scene: Scene) -> Iterator[SignalMatch]:
     """the dispatcher is called again below the guard (`redispatch`, `callBoxed`, …)"""
     call = scene.first_below(_is_to_dispatcher)
     if call is not None:
-        yield Sighting(f"calls the dispatcher again below the guard: `{shown(call.callee)}`", call.span.start)
+        yield SignalMatch(f"calls the dispatcher again below the guard: `{shown(call.callee)}`", call.span.start)
 
 
 def _is_to_dispatcher(call: Call) -> bool:
@@ -146,27 +146,27 @@ def _is_to_dispatcher(call: Call) -> bool:
     weight=Weight.STRONG,
     unless=[calls_dispatcher],
 )
-def takes_dispatch_key_set(scene: Scene) -> Iterator[Sighting]:
+def takes_dispatch_key_set(scene: Scene) -> Iterator[SignalMatch]:
     """its function takes a `DispatchKeySet`"""
     for function in scene.chain:
         if any("DispatchKeySet" in parameter.type.path for parameter in function.parameters):
             message = f"`{function.name}` takes a DispatchKeySet, as kernels that redispatch do"
-            yield Sighting(message, function.span.start)
+            yield SignalMatch(message, function.span.start)
             return
 
 
 @signal("beside-exclude-key-guard", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
-def beside_exclude_key_guard(scene: Scene) -> Iterator[Sighting]:
+def beside_exclude_key_guard(scene: Scene) -> Iterator[SignalMatch]:
     """an `ExcludeDispatchKeyGuard` is beside the guard"""
     for other in scene.neighbours():
         if other.guard == "ExcludeDispatchKeyGuard":
             message = "is next to an ExcludeDispatchKeyGuard, which is for dispatcher code, not for workloads"
-            yield Sighting(message, other.span.start)
+            yield SignalMatch(message, other.span.start)
             return
 
 
 @signal("runs-on-stack", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
-def runs_on_stack(scene: Scene) -> Iterator[Sighting]:
+def runs_on_stack(scene: Scene) -> Iterator[SignalMatch]:
     """its function takes its arguments from an interpreter's stack (`Stack&`, `pop`, `push`)"""
     for function in scene.chain:
         stack = next((parameter for parameter in function.parameters if _is_stack(parameter)), None)
@@ -176,7 +176,7 @@ def runs_on_stack(scene: Scene) -> Iterator[Sighting]:
         if call is not None:
             name = f"`{function.name}`" if function.name else "the lambda"
             message = f"{name} takes its arguments from an interpreter's stack (`{shown(call.callee)}`), as ops do"
-            yield Sighting(message, call.span.start)
+            yield SignalMatch(message, call.span.start)
             return
 
 
@@ -196,15 +196,15 @@ def _is_stack(parameter: Parameter) -> bool:
 
 
 @signal("in-parallel-region", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE)
-def in_parallel_region(scene: Scene) -> Iterator[Sighting]:
+def in_parallel_region(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is set again for the threads of `at::parallel_for` or OpenMP, below which no model runs"""
     if is_in_parallel_region(scene.use, scene.facts) and scene.first_below(is_run) is None:
         message = "is set again for the threads of a parallel loop, as kernels that call ops there do"
-        yield Sighting(message, scene.use.type_span.start)
+        yield SignalMatch(message, scene.use.type_span.start)
 
 
 @signal("invoked-lambda-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
-def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[Sighting]:
+def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in a lambda that is called at once and only makes tensors"""
     ops = _ops_of_invoked_lambda(scene)
     if ops and all(map(is_factory, ops)):
@@ -212,7 +212,7 @@ def invoked_lambda_makes_tensor(scene: Scene) -> Iterator[Sighting]:
 
 
 @signal("invoked-lambda-runs-op", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
-def invoked_lambda_runs_op(scene: Scene) -> Iterator[Sighting]:
+def invoked_lambda_runs_op(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in a lambda that is called at once and runs an op, but no model"""
     ops = _ops_of_invoked_lambda(scene)
     if ops and not all(map(is_factory, ops)):
@@ -239,27 +239,27 @@ def _ops_of_lambda(facts: Facts, body: Span) -> list[Call]:
     return [call for call in outer if call.path[:1] == ("at",) or call.receiver]
 
 
-def _invoked(scene: Scene, ops: list[Call]) -> Sighting:
+def _invoked(scene: Scene, ops: list[Call]) -> SignalMatch:
     message = f"a lambda that is called immediately runs one op below autograd: `{shown(ops[0].callee)}`"
-    return Sighting(message, scene.chain[0].span.start)
+    return SignalMatch(message, scene.chain[0].span.start)
 
 
 @signal("below-tracer", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
-def below_tracer(scene: Scene) -> Iterator[Sighting]:
+def below_tracer(scene: Scene) -> Iterator[SignalMatch]:
     """a `NoTracerDispatchMode` is beside the guard"""
     for other in scene.neighbours():
         if other.guard == "NoTracerDispatchMode":
             message = "makes a tensor below the tracer and below autograd, as PyTorch's own factories do"
-            yield Sighting(message, other.span.start)
+            yield SignalMatch(message, other.span.start)
             return
 
 
 @signal("makes-variable", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, unless=[below_tracer])
-def makes_variable(scene: Scene) -> Iterator[Sighting]:
+def makes_variable(scene: Scene) -> Iterator[SignalMatch]:
     """`make_variable` is called below the guard"""
     call = scene.first_below(_is_make_variable)
     if call is not None:
-        yield Sighting("wraps a tensor made below autograd into a variable (`make_variable`)", call.span.start)
+        yield SignalMatch("wraps a tensor made below autograd into a variable (`make_variable`)", call.span.start)
 
 
 def _is_make_variable(call: Call) -> bool:
@@ -267,7 +267,7 @@ def _is_make_variable(call: Call) -> bool:
 
 
 @signal("only-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE, unless=[below_tracer, makes_variable])
-def only_makes_tensor(scene: Scene) -> Iterator[Sighting]:
+def only_makes_tensor(scene: Scene) -> Iterator[SignalMatch]:
     """below the guard only a new tensor is made, and returned or kept in a member (`at::empty`, `at::from_blob`, …)"""
     if scene.first_below(runs_or_loads) is not None:
         return  # what it makes is a model's input
@@ -275,13 +275,13 @@ def only_makes_tensor(scene: Scene) -> Iterator[Sighting]:
     if made is None or scene.first_below(_is_other_op) is not None:
         return
     if scene.outermost is None and scene.use.macro is not None:  # what it makes goes where the macro is used
-        yield Sighting(f"only makes a new tensor: `{shown(made.callee)}`", made.span.start)
+        yield SignalMatch(f"only makes a new tensor: `{shown(made.callee)}`", made.span.start)
         return
     if scene.outermost is None:
         return
     for does, found in (("returns", _returned_factories), ("keeps", _kept_factories)):
         if found(scene.facts, scene.outermost.span).first(scene.use.live) is not None:
-            yield Sighting(f"only makes and {does} a new tensor: `{shown(made.callee)}`", made.span.start)
+            yield SignalMatch(f"only makes and {does} a new tensor: `{shown(made.callee)}`", made.span.start)
             return
 
 
@@ -321,11 +321,11 @@ def _factories_in(places: Iterable[Span], facts: Facts, function: Span) -> Sorte
 
 
 @signal("in-variable-type", side=Side.KERNEL, in_place=Side.BELOW_AUTOGRAD, weight=Weight.STRONG)
-def in_variable_type(scene: Scene) -> Iterator[Sighting]:
+def in_variable_type(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in namespace `VariableType`"""
     if "VariableType" in _namespaces(scene):
         message = "is in namespace VariableType, which contains autograd kernels"
-        yield Sighting(message, scene.use.type_span.start)
+        yield SignalMatch(message, scene.use.type_span.start)
 
 
 @signal(
@@ -335,12 +335,12 @@ def in_variable_type(scene: Scene) -> Iterator[Sighting]:
     weight=Weight.MODERATE,
     unless=[in_variable_type],
 )
-def in_op_namespace(scene: Scene) -> Iterator[Sighting]:
+def in_op_namespace(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in namespace `native` or `autograd`"""
     for space in ("native", "autograd"):
         if space in _namespaces(scene):
             message = f"is in namespace {space}, where ops are implemented"
-            yield Sighting(message, scene.use.type_span.start)
+            yield SignalMatch(message, scene.use.type_span.start)
             return
 
 

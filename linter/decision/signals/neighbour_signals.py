@@ -11,8 +11,8 @@ from ...facts.model import MOST_AROUND
 from ...findings import Confidence, Context, Side
 from ...guards import INFERENCE_MODE, LEGACY
 from ..policy import POLICY
-from ..scene import Scene, scene_of
-from ..signal_kinds import Sighting, SignalsOf, Weight, signal_of_others
+from ..signal_kinds import SignalMatch, SignalsOf, Weight, signal_of_others
+from ..use_context import Scene, scene_of
 from ..weighing import weigh
 from .inference_signals import gradients_off
 
@@ -26,7 +26,7 @@ class _FirstOfScopes(dict[tuple[str, Span], tuple[GuardUse, ...]]):
 
 
 @signal_of_others("beside-inference-workload", side=Side.INFERENCE, weight=Weight.STRONG, unless=[gradients_off])
-def beside_inference_workload(scene: Scene, signals_of: SignalsOf) -> Iterator[Sighting]:
+def beside_inference_workload(scene: Scene, signals_of: SignalsOf) -> Iterator[SignalMatch]:
     """another old guard beside it or around it becomes an `InferenceMode`, with high confidence"""
     use = scene.use
     if use.scope == NOWHERE or (scene.facts.path, use.type_span) in scene.project.memory(_BeingAsked):
@@ -37,7 +37,7 @@ def beside_inference_workload(scene: Scene, signals_of: SignalsOf) -> Iterator[S
             covers = other.scope == use.scope or other.live.holds(use.span)
             if covers and other.type_span != use.type_span and other.function == use.function:
                 where = "beside" if other.scope == use.scope else "around"
-                yield Sighting(f"the {LEGACY} {where} it becomes an {INFERENCE_MODE}", other.span.start)
+                yield SignalMatch(f"the {LEGACY} {where} it becomes an {INFERENCE_MODE}", other.span.start)
                 return
 
 

@@ -12,8 +12,8 @@ from ...facts import Call
 from ...facts.expressions import Expression, NamePath
 from ...facts.index import calls_where
 from ...findings import Side
-from ..scene import Scene
-from ..signal_kinds import Sighting, Weight, shown, signal
+from ..signal_kinds import SignalMatch, Weight, shown, signal
+from ..use_context import Scene
 from .kernel_signals import below_tracer
 
 _OF_TRACER = frozenset(
@@ -24,7 +24,7 @@ _DATA = frozenset({"data_ptr", "mutable_data_ptr", "const_data_ptr"})
 
 
 @signal("records-trace", side=Side.KERNEL, weight=Weight.STRONG, unless=[below_tracer])
-def records_trace(scene: Scene) -> Iterator[Sighting]:
+def records_trace(scene: Scene) -> Iterator[SignalMatch]:
     """its function records what it does in the graph of the JIT's tracer"""
     outermost = scene.outermost
     if outermost is None or scene.first_below(runs_or_loads) is not None:
@@ -32,7 +32,7 @@ def records_trace(scene: Scene) -> Iterator[Sighting]:
     call = calls_where(scene.facts, outermost.span, _records_trace).first(outermost.span)
     if call is not None:
         message = f"records ops in the tracer's graph, as the tracer's own kernels do: `{shown(call.callee)}`"
-        yield Sighting(message, call.span.start)
+        yield SignalMatch(message, call.span.start)
 
 
 def _records_trace(call: Call) -> bool:
@@ -40,14 +40,14 @@ def _records_trace(call: Call) -> bool:
 
 
 @signal("fills-raw-memory", side=Side.KERNEL, weight=Weight.MODERATE)
-def fills_raw_memory(scene: Scene) -> Iterator[Sighting]:
+def fills_raw_memory(scene: Scene) -> Iterator[SignalMatch]:
     """its function takes tensors, and below the guard new ones are made and raw pointers taken, but no op is run"""
     if not any(mentions_tensor(parameter.type) for function in scene.chain for parameter in function.parameters):
         return
     data = scene.first_below(_takes_data)
     if data is None or scene.first_below(is_factory) is None or scene.first_below(_computes) is not None:
         return
-    yield Sighting(f"makes its results and fills them through raw pointers: `{shown(data.callee)}`", data.span.start)
+    yield SignalMatch(f"makes its results and fills them through raw pointers: `{shown(data.callee)}`", data.span.start)
 
 
 def _takes_data(call: Call) -> bool:
@@ -59,14 +59,14 @@ def _computes(call: Call) -> bool:
 
 
 @signal("in-process-group", side=Side.KERNEL, weight=Weight.STRONG)
-def in_process_group(scene: Scene) -> Iterator[Sighting]:
+def in_process_group(scene: Scene) -> Iterator[SignalMatch]:
     """its function is a method of a `ProcessGroup`, or of the work that one gives out"""
     for function in scene.chain:
         bases = scene.facts.classes[function.class_].bases if function.class_ is not None else ()
         base = next(filter(_is_of_group, bases), None)
         if base is not None:
             message = f"`{function.name}` is a method of a {base}, which works below autograd"
-            yield Sighting(message, function.span.start)
+            yield SignalMatch(message, function.span.start)
             return
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...analysis.survey import Survey
+from ...analysis.project_summary import ProjectSummary
 from ...facts import Form
-from ...facts.sketch import Topic
+from ...facts.file_summary import Topic
 from ...findings import Side
 from ...lazy_regex import lazy_regex
-from ..scene import Scene
-from ..signal_kinds import Asked, Sighting, Weight, signal
+from ..signal_kinds import Asked, SignalMatch, Weight, signal
+from ..use_context import Scene
 
 _LEAST_FILES = 2
 """A project of one file is what was looked at anyway."""
@@ -23,21 +23,21 @@ _HARDLY = 10
 
 
 @signal("project-runs-models", side=Side.INFERENCE, weight=Weight.STRONG, asked=Asked.LAST, asks_project=True)
-def project_runs_models(scene: Scene) -> Iterator[Sighting]:
+def project_runs_models(scene: Scene) -> Iterator[SignalMatch]:
     """the project loads or runs models, defines no ops, and gradients hardly appear in it"""
-    survey = _survey_for(scene)
-    if survey is None:
+    summary = _summary_for(scene)
+    if summary is None:
         return
-    load, run = (survey.place_among(topic, _same_program(scene)) for topic in (Topic.LOAD, Topic.RUN))
+    load, run = (summary.place_among(topic, _same_program(scene)) for topic in (Topic.LOAD, Topic.RUN))
     place = load or run
-    if place is None or not _has_hardly_gradients(survey):
+    if place is None or not _has_hardly_gradients(summary):
         return
     what = "loads" if load else "runs"
     message = (
-        f"the project {what} models (`{place.mention.text}`) and defines no ops: none of its {survey.files} files "
-        f"registers a kernel or writes an autograd Function, and {_gradients(survey)}"
+        f"the project {what} models (`{place.mention.text}`) and defines no ops: none of its {summary.files} files "
+        f"registers a kernel or writes an autograd Function, and {_gradients(summary)}"
     )
-    yield Sighting(message, place.mention.offset, None, "", place)
+    yield SignalMatch(message, place.mention.offset, None, "", place)
 
 
 @signal(
@@ -48,17 +48,17 @@ def project_runs_models(scene: Scene) -> Iterator[Sighting]:
     asked=Asked.LAST,
     asks_project=True,
 )
-def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
+def project_without_gradients(scene: Scene) -> Iterator[SignalMatch]:
     """the project computes with tensors, defines no ops, and computes no gradients"""
-    survey = _survey_for(scene)
-    if survey is None or survey.files < _LEAST_SILENT_FILES:
+    summary = _summary_for(scene)
+    if summary is None or summary.files < _LEAST_SILENT_FILES:
         return
-    if survey.count(Topic.GRADIENT) or survey.count(Topic.BINDING):
+    if summary.count(Topic.GRADIENT) or summary.count(Topic.BINDING):
         return
-    place = survey.place_among(Topic.TENSOR, _same_program(scene))
+    place = summary.place_among(Topic.TENSOR, _same_program(scene))
     if place is not None:
-        message = f"none of the project's {survey.files} files defines an op or computes a gradient"
-        yield Sighting(message, place.mention.offset, None, "", place)
+        message = f"none of the project's {summary.files} files defines an op or computes a gradient"
+        yield SignalMatch(message, place.mention.offset, None, "", place)
 
 
 @signal(
@@ -69,21 +69,21 @@ def project_without_gradients(scene: Scene) -> Iterator[Sighting]:
     asked=Asked.LAST,
     asks_project=True,
 )
-def project_is_engine(scene: Scene) -> Iterator[Sighting]:
+def project_is_engine(scene: Scene) -> Iterator[SignalMatch]:
     """its class or function is named as those of inference engines are, in a project whose ops have no gradients"""
-    survey = scene.project.survey
-    if survey is None or not survey.complete or not survey.count(Topic.OP) or not _is_local(scene):
+    summary = scene.project.summary
+    if summary is None or not summary.complete or not summary.count(Topic.OP) or not _is_local(scene):
         return
-    if survey.files < _LEAST_SILENT_FILES or any(map(survey.count, (Topic.AUTOGRAD, Topic.GRADIENT, Topic.BINDING))):
+    if summary.files < _LEAST_SILENT_FILES or any(map(summary.count, (Topic.AUTOGRAD, Topic.GRADIENT, Topic.BINDING))):
         return
     function = scene.chain[-1]
     name = next(filter(_OF_ENGINES.search, function.qualified[-2:]), None)
     if name is not None:
         message = (
             f"is in `{'::'.join(function.qualified[-2:])}` of an inference engine: none of the project's "
-            f"{survey.files} files defines or computes a gradient, though it has ops of its own"
+            f"{summary.files} files defines or computes a gradient, though it has ops of its own"
         )
-        yield Sighting(message, function.span.start)
+        yield SignalMatch(message, function.span.start)
 
 
 _OF_ENGINES = lazy_regex(
@@ -100,23 +100,23 @@ _OF_ENGINES = lazy_regex(
     asked=Asked.LAST,
     asks_project=True,
 )
-def file_runs_model(scene: Scene) -> Iterator[Sighting]:
+def file_runs_model(scene: Scene) -> Iterator[SignalMatch]:
     """its file runs a model elsewhere and defines no op, and gradients hardly appear in the project"""
-    survey = scene.project.survey
-    if survey is None or not _is_local(scene) or _INITIALISES.match(scene.chain[-1].name):
+    summary = scene.project.summary
+    if summary is None or not _is_local(scene) or _INITIALISES.match(scene.chain[-1].name):
         return
-    mentions = survey.mentions_in(scene.facts.path)
+    mentions = summary.mentions_in(scene.facts.path)
     run = mentions.get(Topic.RUN)
-    if run is not None and Topic.OP not in mentions and _has_hardly_gradients(survey):
-        yield Sighting(f"a model is run in the same file: `{run.text}`", run.offset)
+    if run is not None and Topic.OP not in mentions and _has_hardly_gradients(summary):
+        yield SignalMatch(f"a model is run in the same file: `{run.text}`", run.offset)
 
 
-def _survey_for(scene: Scene) -> Survey | None:
+def _summary_for(scene: Scene) -> ProjectSummary | None:
     """What the project says, where it can speak about the use at all."""
-    survey = scene.project.survey
-    if survey is None or not survey.complete or survey.files < _LEAST_FILES or survey.count(Topic.OP):
+    summary = scene.project.summary
+    if summary is None or not summary.complete or summary.files < _LEAST_FILES or summary.count(Topic.OP):
         return None
-    return survey if _is_local(scene) else None
+    return summary if _is_local(scene) else None
 
 
 def _same_program(scene: Scene) -> Callable[[str], bool]:
@@ -124,8 +124,8 @@ def _same_program(scene: Scene) -> Callable[[str], bool]:
     return lambda path: not scene.project.linkage.are_strangers(scene.facts.path, path)
 
 
-def _has_hardly_gradients(survey: Survey) -> bool:
-    return survey.count(Topic.GRADIENT) * _HARDLY <= survey.count(Topic.LOAD) + survey.count(Topic.RUN)
+def _has_hardly_gradients(summary: ProjectSummary) -> bool:
+    return summary.count(Topic.GRADIENT) * _HARDLY <= summary.count(Topic.LOAD) + summary.count(Topic.RUN)
 
 
 def _is_local(scene: Scene) -> bool:
@@ -135,6 +135,6 @@ def _is_local(scene: Scene) -> bool:
     return bool(scene.chain) and scene.use.macro is None and scene.use.form in (Form.DECLARATION, Form.AUTO)
 
 
-def _gradients(survey: Survey) -> str:
-    count = survey.count(Topic.GRADIENT)
+def _gradients(summary: ProjectSummary) -> str:
+    count = summary.count(Topic.GRADIENT)
     return f"gradients appear in {count} places only" if count else "no gradient is computed"

@@ -11,29 +11,29 @@ from ...analysis.registrations import dispatcher_registrations, is_under_autogra
 from ...facts import Call, Form
 from ...findings import Side
 from ...frontends.frontend import frontend_named
-from ..scene import Scene
-from ..signal_kinds import Sighting, Weight, signal
+from ..signal_kinds import SignalMatch, Weight, signal
+from ..use_context import Scene
 
 
 @signal("in-function-backward", side=Side.REMOVE, weight=Weight.DECISIVE, asks_project=True)
-def in_function_backward(scene: Scene) -> Iterator[Sighting]:
+def in_function_backward(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in `backward` of a `torch::autograd::Function`"""
     if is_in_parallel_region(scene.use, scene.facts):
         return  # threads do not inherit the guard that autograd sets around `backward`
     for function in scene.chain:
         if scene.project.autograd_method(scene.facts, function) == "backward":
             message = "is in `backward`, where it keeps autograd from recording, so there are no higher-order gradients"
-            yield Sighting(message, function.span.start)
+            yield SignalMatch(message, function.span.start)
             return
 
 
 @signal("in-node-apply", side=Side.REMOVE, weight=Weight.STRONG, unless=[in_function_backward], asks_project=True)
-def in_node_apply(scene: Scene) -> Iterator[Sighting]:
+def in_node_apply(scene: Scene) -> Iterator[SignalMatch]:
     """the guard is in `apply` of a backward node"""
     for function in scene.chain:
         if function.name == "apply" and is_method_of_node(function, scene.facts, scene.project):
             message = "is in `apply` of a backward node, where it keeps autograd from recording"
-            yield Sighting(message, function.span.start)
+            yield SignalMatch(message, function.span.start)
             return
 
 
@@ -44,7 +44,7 @@ def in_node_apply(scene: Scene) -> Iterator[Sighting]:
     unless=[in_function_backward, in_node_apply],
     asks_project=True,
 )
-def covers_nothing_in_forward(scene: Scene) -> Iterator[Sighting]:
+def covers_nothing_in_forward(scene: Scene) -> Iterator[SignalMatch]:
     """nothing is computed below the guard, in `forward` of a `torch::autograd::Function`"""
     if any(scene.project.autograd_method(scene.facts, function) == "forward" for function in scene.chain):
         yield from _covers_nothing(scene)
@@ -56,13 +56,13 @@ def covers_nothing_in_forward(scene: Scene) -> Iterator[Sighting]:
     weight=Weight.STRONG,
     unless=[in_function_backward, in_node_apply, covers_nothing_in_forward],
 )
-def covers_nothing(scene: Scene) -> Iterator[Sighting]:
+def covers_nothing(scene: Scene) -> Iterator[SignalMatch]:
     """nothing is computed below the guard"""
     yield from _covers_nothing(scene)
 
 
 @signal("hides-autograd-below-fallback", side=Side.REMOVE, weight=Weight.STRONG, asks_project=True)
-def hides_autograd_below_fallback(scene: Scene) -> Iterator[Sighting]:
+def hides_autograd_below_fallback(scene: Scene) -> Iterator[SignalMatch]:
     """its function is a fallback for another key than Autograd, and calls the op below the guard"""
     if scene.first_below(_calls_op) is None:
         return
@@ -73,7 +73,7 @@ def hides_autograd_below_fallback(scene: Scene) -> Iterator[Sighting]:
                     f"is the fallback for {registration.key or 'all keys'}, so the guard hides the autograd of custom "
                     "ops that it calls, as any guard in its place does"
                 )
-                yield Sighting(message, registration.span.start, where, link=link)
+                yield SignalMatch(message, registration.span.start, where, link=link)
                 return
 
 
@@ -85,11 +85,11 @@ def _calls_op(call: Call) -> bool:
     return call.name == "callBoxed" and call.receiver is not None
 
 
-def _covers_nothing(scene: Scene) -> Iterator[Sighting]:
+def _covers_nothing(scene: Scene) -> Iterator[SignalMatch]:
     if not scene.chain or scene.use.form not in (Form.DECLARATION, Form.AUTO) or _is_fragment(scene):
         return
     if first_computation_in(scene.use.live, scene.facts) is None:
-        yield Sighting("nothing is computed between the guard and the end of its scope", scene.use.span.end)
+        yield SignalMatch("nothing is computed between the guard and the end of its scope", scene.use.span.end)
 
 
 def _is_fragment(scene: Scene) -> bool:

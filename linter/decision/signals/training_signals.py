@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...analysis.call_graph import deeds_below
-from ...analysis.function_outlines import Deed
+from ...analysis.call_graph import effects_below
+from ...analysis.function_outlines import CallEffect
 from ...analysis.training_calls import training_in
 from ...facts import Call
 from ...facts.index import calls_where
 from ...findings import Side
-from ..scene import Scene
-from ..signal_kinds import Asked, Sighting, Weight, shown, signal
+from ..signal_kinds import Asked, SignalMatch, Weight, shown, signal
+from ..use_context import Scene
 
 
 def trains_around(scene: Scene, training: Callable[[Call], str] = training_in) -> bool:
@@ -25,17 +25,17 @@ def trains_around(scene: Scene, training: Callable[[Call], str] = training_in) -
         return False
     if calls_where(scene.facts, function.span, training).first(function.span) is not None:
         return True
-    reached = deeds_below(scene.project, scene.facts, function.span, scene.use.function).get(Deed.TRAIN)
+    reached = effects_below(scene.project, scene.facts, function.span, scene.use.function).get(CallEffect.TRAIN)
     # What has the name of a function that is called, in another file, need not be that function.
     return scene.use.macro is None and reached is not None and reached.act.facts.path == scene.facts.path
 
 
 @signal("trains", side=Side.AGAINST_INFERENCE, weight=Weight.STRONG)
-def trains(scene: Scene) -> Iterator[Sighting]:
+def trains(scene: Scene) -> Iterator[SignalMatch]:
     """`backward()`, `autograd::grad`, `requires_grad_` or an optimizer's step is called below the guard"""
     call = scene.first_below(training_in)
     if call is not None:
-        yield Sighting(f"{training_in(call)} under the guard: `{shown(call.callee)}`", call.span.start)
+        yield SignalMatch(f"{training_in(call)} under the guard: `{shown(call.callee)}`", call.span.start)
 
 
 @signal(
@@ -46,11 +46,11 @@ def trains(scene: Scene) -> Iterator[Sighting]:
     asked=Asked.WHEN_OPEN,
     asks_project=True,
 )
-def reaches_training(scene: Scene) -> Iterator[Sighting]:
+def reaches_training(scene: Scene) -> Iterator[SignalMatch]:
     """a function that is called below the guard computes gradients or steps an optimizer, itself or through others"""
     if scene.use.macro is None and scene.chain:
-        found = deeds_below(scene.project, scene.facts, scene.use.live, scene.use.function).get(Deed.TRAIN)
+        found = effects_below(scene.project, scene.facts, scene.use.live, scene.use.function).get(CallEffect.TRAIN)
         if found is not None:
             act = found.act
             message = f"`{shown(found.through)}` trains: `{shown(act.written)}` in `{found.doer}`"
-            yield Sighting(message, act.offset, act.facts, link=found.link)
+            yield SignalMatch(message, act.offset, act.facts, link=found.link)

@@ -14,12 +14,13 @@ import msgspec
 from ... import guards
 from ...facts import Facts, Function, GuardUse, Include, Invocation, Registration, Span
 from ...files.intent_comments import find_intents
-from ...files.sought import Sought, recorded
+from ...files.search_terms import SearchTerms, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from ...guards import ASKS_FOR_GRADIENTS, MAKES_LEAF
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
+from .body_pruning import focused, guard_places, needs_all, text_places
 from .byte_words import any_of, line_before
 from .comments_at_guards import with_comments
 from .conditionals import find_conditionals
@@ -27,7 +28,6 @@ from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_c
 from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
 from .dead_branches import dead_branches
 from .declared_functions import declared_functions
-from .focus import focused, guard_places, needs_all, text_places
 from .guard_reach import Reach, reach_in
 from .guard_uses import guard_uses, macro_bodies, wrappers
 from .tree_reading import Reading
@@ -46,7 +46,7 @@ _INCLUDE = lazy_regex(rb"#[ \t]*(?:include|import)[ \t]*(?P<header>[<\"][^>\"\n]
 def extract_cpp(
     source: Source,
     watched: Iterable[str] = (),
-    sought: Sought | None = None,
+    terms: SearchTerms | None = None,
     *,
     whole: bool = False,
     named: frozenset[str] = frozenset(),
@@ -54,7 +54,7 @@ def extract_cpp(
     """The facts of one C++, CUDA or Objective-C++ file.
 
     `watched` are further names whose places are reported like guards': types made of guards, macros and
-    aliases that other files define. `sought` is what the rules look for, when that is not what is recorded: a
+    aliases that other files define. `terms` is what the rules look for, when that is not what is recorded: a
     function that holds neither a guard nor one of its texts is not read. `whole` reads those as well, for a text that
     is one piece of several: another piece may ask what stands here. `named` are functions that are read as well.
     """
@@ -76,7 +76,7 @@ def extract_cpp(
         if watched:
             places += (place for place, _ in any_of(watched, code))
         if not whole:
-            places += text_places(source.text, (sought or recorded("cpp")).texts)
+            places += text_places(source.text, (terms or recorded("cpp")).texts)
             if watched:
                 places += text_places(code, _LOADS)
             if not places and not named and not watched:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from ... import guards
 from ...facts import Facts, Span
+from ...facts.file_summary import FileSummary
 from ...facts.header_facts import HeaderFacts
-from ...facts.sketch import Sketch
-from ...files.sought import Sought
+from ...files.search_terms import SearchTerms
 from ...files.sources import Source
 from ...guards import Effect
 from ..frontend import Frontend
@@ -19,22 +19,22 @@ MODULES = frozenset(".ixx .cppm .mpp .ccm .cxxm .c++m".split())
 SOURCES = frozenset(".c .cc .cpp .cxx .c++ .cu .hip .mm .m".split())
 
 
-def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> Facts:
+def _extract(source: Source, watched: frozenset[str], terms: SearchTerms | None) -> Facts:
     from .cpp_extraction import extract_cpp
 
-    return extract_cpp(source, watched, sought)
+    return extract_cpp(source, watched, terms)
 
 
-def _extract_named(source: Source, watched: frozenset[str], sought: Sought | None, named: frozenset[str]) -> Facts:
+def _extract_named(source: Source, watched: frozenset[str], terms: SearchTerms | None, named: frozenset[str]) -> Facts:
     from .cpp_extraction import extract_cpp
 
-    return extract_cpp(source, watched, sought, named=named)
+    return extract_cpp(source, watched, terms, named=named)
 
 
-def _sketch(source: Source) -> Sketch:
-    from .cpp_sketch import sketch_cpp
+def _file_summary(source: Source) -> FileSummary:
+    from .cpp_file_summary import summarize_cpp
 
-    return sketch_cpp(source)
+    return summarize_cpp(source)
 
 
 def _header(source: Source) -> HeaderFacts:
@@ -69,7 +69,7 @@ FRONTEND = Frontend(
     header_suffixes=HEADERS,
     extract=_extract,
     extract_named=_extract_named,
-    sketch=_sketch,
+    file_summary=_file_summary,
     header=_header,
     comments=_comments,
     parse_errors=_parse_errors,

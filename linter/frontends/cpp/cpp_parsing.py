@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from ...facts import Span
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
+from .body_pruning import guard_places
 from .byte_words import words
 from .cpp_masking import blanked, code_only, mask_macros, with_plain_lines
 from .dead_branches import without_dead_branches
-from .focus import guard_places
 from .inner_conditionals import inner_conditionals
 
 if TYPE_CHECKING:

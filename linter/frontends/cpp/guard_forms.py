@@ -487,7 +487,7 @@ _FORMS = {
 }
 
 
-# -- surroundings
+# -- related files
 
 
 def _block_of(parents: NodeParents, node: Node) -> Node:

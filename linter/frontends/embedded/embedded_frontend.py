@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ...facts import Facts
-from ...files.sought import Sought
+from ...files.search_terms import SearchTerms
 from ...files.sources import Source
 from ..cpp.cpp_frontend import FRONTEND as CPP_FRONTEND
 from ..frontend import Frontend
 
 
-def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> Facts:
+def _extract(source: Source, watched: frozenset[str], terms: SearchTerms | None) -> Facts:
     from ..cpp.cpp_extraction import extract_cpp
 
-    return extract_cpp(source, watched, sought, whole=True)
+    return extract_cpp(source, watched, terms, whole=True)
 
 
 FRONTEND = Frontend(

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ... import guards
 from ...facts import Facts, Span
-from ...files.sought import Sought, recorded
+from ...files.search_terms import SearchTerms, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
 from ...lazy_regex import lazy_regex
@@ -27,12 +27,12 @@ _QUOTE = lazy_regex(rb"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _COMMENT = lazy_regex(rb"<!--.*?-->|^[ \t]*\.\.[ \t][^\n]*", re.MULTILINE | re.DOTALL)
 
 
-def extract_markdown(source: Source, sought: Sought | None = None) -> Facts:
+def extract_markdown(source: Source, terms: SearchTerms | None = None) -> Facts:
     """The facts of a document: those of the C++ in its code blocks.
 
-    `sought` is what the rules look for, when that is not what is recorded.
+    `terms` is what the rules look for, when that is not what is recorded.
     """
-    wanted = guards_sought(sought or recorded("docs"))
+    wanted = guards_in_terms(terms or recorded("docs"))
     directives = find_directives(source.text, source.row, document_comments)
     facts = Facts(
         path=source.path,
@@ -57,10 +57,10 @@ def document_comments(text: bytes) -> Iterator[Span]:
         yield Span(*match.span())
 
 
-def guards_sought(sought: Sought) -> frozenset[str]:
+def guards_in_terms(terms: SearchTerms) -> frozenset[str]:
     """The guards of the table that rules look at in documents."""
     return frozenset(
-        name for name in guards.CPP if name in sought.words or any(text in name.encode() for text in sought.always)
+        name for name in guards.CPP if name in terms.words or any(text in name.encode() for text in terms.always)
     )
 
 

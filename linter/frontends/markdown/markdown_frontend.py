@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from ... import guards
 from ...facts import Facts, Span
-from ...files.sought import Sought
+from ...files.search_terms import SearchTerms
 from ...files.sources import Source
 from ..frontend import Frontend
 
 
-def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> Facts:
+def _extract(source: Source, watched: frozenset[str], terms: SearchTerms | None) -> Facts:
     from .markdown_code import extract_markdown
 
-    return extract_markdown(source, sought)
+    return extract_markdown(source, terms)
 
 
 def _comments(text: bytes) -> Iterable[Span]:

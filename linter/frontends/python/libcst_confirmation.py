@@ -47,7 +47,12 @@ class Confirmation:
         read = self.use(proposed)
         if isinstance(read, Disagreement):
             return read
-        if span not in (read.use.span, read.use.type_span, read.call_span, *(pause.span for pause in read.pauses)):
+        if span not in (
+            read.use.span,
+            read.use.type_span,
+            read.call_span,
+            *(pause.span for pause in read.suspension_points),
+        ):
             return self._statement(span)
         return span
 

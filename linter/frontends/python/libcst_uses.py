@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ...facts import Argument, Form, GuardUse, Span
 from ...facts.expressions import Expression
-from ...facts.python_model import Decorated, Following, Kind, Pause, PythonUse
+from ...facts.python_model import Decorated, Following, Kind, PythonUse, SuspensionPoint
 from .guard_names import mode_of_values
 from .libcst_tree import LibcstTree
 from .python_expressions import attributes_of, dotted_path
@@ -50,7 +50,7 @@ def read_use(tree: LibcstTree, proposed: PythonUse, around: Sequence[PythonUse])
         following=None,
         items=1,
         target_span=None,
-        pauses=(),
+        suspension_points=(),
         async_with=False,
         sole=False,
     )
@@ -111,7 +111,7 @@ def _holder(tree: LibcstTree, name_span: Span) -> tuple[cst.CSTNode | None, cst.
     return holder, tree.parent(holder) if holder is not None else None
 
 
-def pauses_below(tree: LibcstTree, body: cst.CSTNode, definition: cst.CSTNode | None) -> tuple[Pause, ...]:
+def pauses_below(tree: LibcstTree, body: cst.CSTNode, definition: cst.CSTNode | None) -> tuple[SuspensionPoint, ...]:
     """The pauses inside `body` that pause `definition`, the function around it."""
     found = [
         pause
@@ -122,23 +122,23 @@ def pauses_below(tree: LibcstTree, body: cst.CSTNode, definition: cst.CSTNode | 
     return tuple(sorted(found, key=lambda pause: pause.span))
 
 
-def _pause(tree: LibcstTree, node: cst.CSTNode) -> Iterator[Pause]:
+def _pause(tree: LibcstTree, node: cst.CSTNode) -> Iterator[SuspensionPoint]:
     if isinstance(node, (cst.For, cst.With)):
         if node.asynchronous is not None:
             word = "async for" if isinstance(node, cst.For) else "async with"
             start = tree.span(node).start
-            yield Pause(word, Span(start, start + len(word)))
+            yield SuspensionPoint(word, Span(start, start + len(word)))
     elif _runs_later(tree, node):
         return
     elif isinstance(node, cst.Yield):
-        yield Pause("yield", tree.span(node))
+        yield SuspensionPoint("yield", tree.span(node))
     elif isinstance(node, cst.Await):
-        yield Pause("await", tree.span(node))
+        yield SuspensionPoint("await", tree.span(node))
     elif isinstance(node, _COMPREHENSIONS):
         part: cst.CompFor | None = node.for_in
         while part is not None:
             if part.asynchronous is not None:
-                yield Pause("async for", tree.span(node))
+                yield SuspensionPoint("async for", tree.span(node))
                 return
             part = part.inner_for_in
 
@@ -223,7 +223,7 @@ def _with_item(tree: LibcstTree, read: PythonUse, item: cst.WithItem, around: Se
         formed,
         items=len(statement.items),
         target_span=tree.span(item.asname) if item.asname is not None else None,
-        pauses=pauses_below(tree, statement.body, tree.definition(statement)),
+        suspension_points=pauses_below(tree, statement.body, tree.definition(statement)),
         async_with=statement.asynchronous is not None,
         sole=_is_sole_statement(tree, statement, around),
     )

@@ -13,14 +13,14 @@ from ...facts import Facts, Form
 from ...facts.bodies import Body
 from ...facts.python_model import PythonFacts
 from ...files.intent_comments import find_intents
-from ...files.sought import Sought, recorded
+from ...files.search_terms import SearchTerms, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
-from . import module_signs
+from . import module_prescan
 from .parsed_module import Module
+from .python_body_pruning import bring_back, is_enough, without_idle_bodies
 from .python_comments import python_comments
 from .python_expressions import PythonExpressionReader
-from .python_focus import bring_back, is_enough, without_idle_bodies
 from .python_look import may_matter, name_places, standing
 from .python_parsing import error_row, parse_or_none, parse_python
 from .python_program import read_program
@@ -32,24 +32,22 @@ from .python_statements import BodyReading
 def extract_python(
     source: Source,
     watched: Iterable[str] = (),
-    sought: Sought | None = None,
+    terms: SearchTerms | None = None,
     *,
     named: Collection[str] = (),
 ) -> Facts | None:
     """The facts of one Python file; None when nothing in it can matter.
 
-    `watched` are further names under which other files of the project export guards; `sought` is what the rules look
+    `watched` are further names under which other files of the project export guards; `terms` is what the rules look
     for, when that is not what is recorded. Functions and classes with one of the names `named`, and those that mention
     one, are among the bodies with what belongs to them, whether they have to do with a guard or not.
     """
     watched = tuple(watched)
-    sought = sought or recorded("python")
-    if not named and not may_matter(
-        source.text, watched, always=sought.always, shapes=sought.shapes, words=sought.words
-    ):
+    terms = terms or recorded("python")
+    if not named and not may_matter(source.text, watched, always=terms.always, shapes=terms.shapes, words=terms.words):
         return None
     legacy = guards.LEGACY_API.encode() in source.text
-    texts = standing(sought.texts, sought.shapes, source.text)
+    texts = standing(terms.texts, terms.shapes, source.text)
     whole = legacy or bool(watched) or bool(texts)
     reading = None if whole or named else _read_in_part(source)
     text = source.text.decode("utf-8")
@@ -74,7 +72,7 @@ def extract_python(
         guard_uses=tuple(use.use for use in walk.uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
-        python=python_facts(module, walk, bool(named), sought.training, whole=whole),
+        python=python_facts(module, walk, bool(named), terms.training, whole=whole),
     )
     reader = PythonExpressionReader(module, remembers=whole)
     facts = replace(facts, bodies=_bodies(module, walk, reader, named, texts))
@@ -149,14 +147,14 @@ def python_facts(
     whole: bool = False,
 ) -> PythonFacts:
     asked = with_training and (following or any(use.use.guard == guards.PYTHON_INFERENCE_MODE for use in walk.uses))
-    signs, trains = module_signs.training_signs(module) if asked else ((), False)
+    signs, trains = module_prescan.training_signs(module) if asked else ((), False)
     return PythonFacts(
         uses=tuple(walk.uses),
         training=signs if trains else (),
         wraps=signs,
-        exports=tuple(module_signs.exports(module)),
+        exports=tuple(module_prescan.exports(module)),
         stars=tuple(module.scope.stars),
-        torch_name=module_signs.torch_name(module),
-        imports_end=module_signs.imports_end(module),
-        is_script=(whole or bool(walk.uses)) and module_signs.is_script(module),
+        torch_name=module_prescan.torch_name(module),
+        imports_end=module_prescan.imports_end(module),
+        is_script=(whole or bool(walk.uses)) and module_prescan.is_script(module),
     )

@@ -6,24 +6,24 @@ from collections.abc import Iterable
 
 from ... import guards
 from ...facts import Facts, Span
-from ...files.sought import Sought
+from ...files.search_terms import SearchTerms
 from ...files.sources import Source
 from ...guards import Effect
 from ..frontend import Confirms, Frontend
 
 
-def _extract(source: Source, watched: frozenset[str], sought: Sought | None) -> Facts | None:
+def _extract(source: Source, watched: frozenset[str], terms: SearchTerms | None) -> Facts | None:
     from .python_extraction import extract_python
 
-    return extract_python(source, watched, sought)
+    return extract_python(source, watched, terms)
 
 
 def _extract_named(
-    source: Source, watched: frozenset[str], sought: Sought | None, named: frozenset[str]
+    source: Source, watched: frozenset[str], terms: SearchTerms | None, named: frozenset[str]
 ) -> Facts | None:
     from .python_extraction import extract_python
 
-    return extract_python(source, watched, sought, named=named)
+    return extract_python(source, watched, terms, named=named)
 
 
 def _may_fill(text: bytes) -> bool:

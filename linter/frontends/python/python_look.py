@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ...files import funnel_table
+from ...files import prefilter_table
 from ...lazy_regex import lazy_regex
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
-_PAUSES = (b"yield", b"await", b"async ")
+_SUSPENSIONS = (b"yield", b"await", b"async ")
 _ASKS_GRADIENTS = (b"backward(", b"autograd.grad(", b"def training_step(", b"compute_loss(")
 """Where one of these stands, gradients may be asked for under a guard (GF502)."""
 _SCRIPTS = lazy_regex(
@@ -50,9 +50,9 @@ def may_matter(
     text: bytes,
     watched: Iterable[str] = (),
     *,
-    always: Iterable[bytes] = funnel_table.ALWAYS["python"],
-    shapes: Iterable[tuple[bytes, bytes]] = funnel_table.SHAPES["python"],
-    words: Iterable[str] = funnel_table.WORDS["python"],
+    always: Iterable[bytes] = prefilter_table.ALWAYS["python"],
+    shapes: Iterable[tuple[bytes, bytes]] = prefilter_table.SHAPES["python"],
+    words: Iterable[str] = prefilter_table.WORDS["python"],
 ) -> bool:
     """Whether some rule could have a finding in the text (UTF-8), or another file could import a guard from it.
 
@@ -78,7 +78,7 @@ def may_matter(
         first, last = shape.span()
     if found and (any(asks in text for asks in _ASKS_GRADIENTS) or _SCRIPTS.search(text) or starts_threads(text)):
         return True
-    return entered and any(pause in text for pause in _PAUSES)
+    return entered and any(pause in text for pause in _SUSPENSIONS)
 
 
 def standing(needles: Iterable[bytes], shapes: Iterable[tuple[bytes, bytes]], text: bytes) -> list[bytes]:

@@ -16,8 +16,8 @@ from .guard_names import guard_named, mode_of, named, python_argument
 from .guard_variables import GuardVariables
 from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolve, resolve_name
 from .parsed_module import Module
-from .pauses import is_only_read, kind_of, pauses_in, why_it_pauses
 from .python_expressions import PythonExpressionReader, dotted_path, name_as_written
+from .suspension_points import is_only_read, kind_of, suspension_points_in, why_it_suspends
 from .syntax_walking import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -141,7 +141,7 @@ class ModuleReading:
         )
         self.nodes.append(node)
         scope = place.scope.inside(node)
-        resumes = why_it_pauses(node, place.scope, self.module)
+        resumes = why_it_suspends(node, place.scope, self.module)
         inner = _Place(scope, body, index, node, None, (), (), resumes, qualified)
         around = self._decorators(node, place, inner)
         for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
@@ -245,7 +245,7 @@ class ModuleReading:
             self.module.span(node).start,
             tuple(self._decorator_name(other, place.scope) for other in node.decorator_list),
             0,
-            not isinstance(node, ast.ClassDef) and any(pauses_in(node.body, self.module)),
+            not isinstance(node, ast.ClassDef) and any(suspension_points_in(node.body, self.module)),
         )
 
     def _decorator_name(self, decorator: ast.expr, scope: Scope) -> str:
@@ -257,7 +257,9 @@ class ModuleReading:
         header = self.module.with_header(node)
         around = place.around
         guarded = any(self._is_guard(named(item.context_expr), place.scope) for item in node.items)
-        pauses = sorted(pauses_in(node.body, self.module), key=lambda pause: pause.span) if guarded else []
+        suspension_points = (
+            sorted(suspension_points_in(node.body, self.module), key=lambda pause: pause.span) if guarded else []
+        )
         for item in node.items:
             expression, target = item.context_expr, item.optional_vars
             target_span, target_used = None, False
@@ -278,8 +280,8 @@ class ModuleReading:
                 target_span=target_span,
                 target_used=target_used,
                 items=len(node.items),
-                pauses=tuple(pauses),
-                only_read=bool(pauses) and place.node is not None and is_only_read(place.node, self.module),
+                suspension_points=tuple(suspension_points),
+                only_read=bool(suspension_points) and place.node is not None and is_only_read(place.node, self.module),
                 async_with=isinstance(node, ast.AsyncWith),
                 sole=place.prefix is not None and len(place.after[-1][0]) == 1,
             )

@@ -43,10 +43,10 @@ from ...facts.expressions import (
 )
 from .name_resolution import TRY_STATEMENTS, Scope, is_bound, resolve, statements
 from .parsed_module import Module
-from .pauses import run_by
 from .python_expressions import PythonExpressionReader, operator_of
 from .python_headers import case_header, definition_header, parts_of, statement_header
 from .python_patterns import SUBJECT, PatternReading, captured, variable
+from .suspension_points import run_by
 from .syntax_walking import walk_own
 
 MAX_STATEMENTS = 5000

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ...core.account import weight
+from ...core.resource_budget import weight
 
 
 class Cost(NamedTuple):

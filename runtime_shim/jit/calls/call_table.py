@@ -7,7 +7,7 @@ import sys
 from functools import cached_property
 from typing import Any
 
-from ...core.account import LimitReached, account_in_force
+from ...core.resource_budget import LimitReached, account_in_force
 from ...dispatch.op_description import OPS
 from . import network_calls, value_calls  # noqa: F401 - they register ops
 from .call_costs import cost_of

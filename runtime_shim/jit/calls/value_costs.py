@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...core.account import account_in_force, pay_for_hashes
+from ...core.resource_budget import account_in_force, pay_for_hashes
 from .call_costs import parts_of
 
 _AT_ONCE = frozenset(

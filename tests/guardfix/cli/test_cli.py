@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from guardfix.cli.main import cli
 from guardfix.cli.quick import is_clean
-from guardfix.linter.files.funnel_table import LANGUAGES
+from guardfix.linter.files.prefilter_table import LANGUAGES
 
 KERNEL = """#include <torch/torch.h>
 

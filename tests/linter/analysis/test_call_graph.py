@@ -7,12 +7,12 @@ from itertools import permutations
 import pytest
 
 from cpp_snippets import facts_of, snippet
-from guardfix.linter.analysis.call_graph import call_graph, deeds_below
-from guardfix.linter.analysis.function_outlines import Deed
+from guardfix.linter.analysis.call_graph import call_graph, effects_below
+from guardfix.linter.analysis.function_outlines import CallEffect
 from guardfix.linter.analysis.project import Project
-from guardfix.linter.analysis.survey import Survey
+from guardfix.linter.analysis.project_summary import ProjectSummary
 from guardfix.linter.facts import Facts
-from guardfix.linter.facts.sketch import Sketch
+from guardfix.linter.facts.file_summary import FileSummary
 
 RUNS = "module_.forward({x})"
 MODEL = "struct Model { at::Tensor infer(at::Tensor x) { return module_.forward({x}).toTensor(); } torch::Module module_; };\n"
@@ -140,16 +140,16 @@ def use(code: str, members: str = "") -> str:
 def test_what_is_done_behind_a_call(text: str, expected: str) -> None:
     found = snippet(text.replace("T x", "at::Tensor x").replace("T loss", "at::Tensor loss"))
     use_ = found.use()
-    deeds = deeds_below(found.project, found.facts, use_.live, use_.function)
-    names = {Deed.RUN: "run", Deed.LOAD: "load", Deed.TRAIN: "train"}
-    assert " ".join(names[deed] for deed in deeds) == expected
+    effects = effects_below(found.project, found.facts, use_.live, use_.function)
+    names = {CallEffect.RUN: "run", CallEffect.LOAD: "load", CallEffect.TRAIN: "train"}
+    assert " ".join(names[effect] for effect in effects) == expected
 
 
-def asked(project: Project, facts: Facts) -> tuple[dict[Deed, tuple[str, str]], set[str]]:
+def asked(project: Project, facts: Facts) -> tuple[dict[CallEffect, tuple[str, str]], set[str]]:
     """(what is done behind the calls of the file's use, and in which function; what would have to be read)."""
     (use_,) = facts.guard_uses
-    found = deeds_below(project, facts, use_.live, use_.function)
-    return {deed: (one.through, one.doer) for deed, one in found.items()}, call_graph(project).wanted
+    found = effects_below(project, facts, use_.live, use_.function)
+    return {effect: (one.through, one.doer) for effect, one in found.items()}, call_graph(project).wanted
 
 
 JOINING = [
@@ -182,8 +182,8 @@ def test_files_that_join_say_what_they_say_from_the_start(code: str, texts: list
     first = facts_of(use(code, "std::unique_ptr<Model> model_; Part* part_;").replace("T x", "at::Tensor x"))
     others = [facts_of(text.replace("T x", "at::Tensor x"), f"other{n}.cpp") for n, text in enumerate(texts)]
     empty = [facts_of("void unrelated(int n) {}\n", facts.path) for facts in others]
-    survey = Survey(
-        [Sketch("unread.cpp", frozenset({"helper", "infer", "go", "g", "run"}), frozenset({"Net", "Part"}))]
+    summary = ProjectSummary(
+        [FileSummary("unread.cpp", frozenset({"helper", "infer", "go", "g", "run"}), frozenset({"Net", "Part"}))]
     )
     for order in permutations(range(len(others))):
         project = Project([first, *empty])
@@ -191,7 +191,7 @@ def test_files_that_join_say_what_they_say_from_the_start(code: str, texts: list
         for number in order:
             project = project.joined([others[number]])
             assert asked(project, first) == asked(Project(list(project)), first)
-        project = project.joined(survey=survey)
+        project = project.joined(summary=summary)
         for number in order:  # and what they said is forgotten with them
-            assert asked(project, first) == asked(Project(list(project), survey=survey), first)
+            assert asked(project, first) == asked(Project(list(project), summary=summary), first)
             project = project.joined([empty[number]])

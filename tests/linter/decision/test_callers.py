@@ -10,8 +10,8 @@ from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import callers
 from guardfix.linter.decision.callers import caller_signals
 from guardfix.linter.decision.policy import POLICY, Policy
-from guardfix.linter.decision.scene import scene_of
 from guardfix.linter.decision.signal_kinds import Signal
+from guardfix.linter.decision.use_context import scene_of
 
 HELPER = "at::Tensor helper(at::Tensor x) { GUARD; return at::relu(x); }\n"
 KERNEL = (

@@ -45,7 +45,7 @@ IN_COMMENT = "// TORCH_LIBRARY(ns, m) registers nothing here\n"
     ],
 )
 def test_a_project_speaks_for_a_use(others: list[str], expected: str) -> None:
-    found = snippet(USE, *others, surveyed=True)
+    found = snippet(USE, *others, summarized=True)
     decision = decide(found.use(), found.facts, found.project)
     names = [evidence.signal for evidence in decision.evidence]
     assert " ".join([decision.context.value, decision.confidence.value, *names]) == expected
@@ -63,7 +63,7 @@ def test_a_project_speaks_for_a_use(others: list[str], expected: str) -> None:
     ],
 )
 def test_a_file_speaks_for_a_use(own: str, others: list[str], expected: str) -> None:
-    found = snippet(USE + own, *others, surveyed=True)
+    found = snippet(USE + own, *others, summarized=True)
     decision = decide(found.use(), found.facts, found.project)
     names = [evidence.signal for evidence in decision.evidence]
     assert " ".join([decision.context.value, decision.confidence.value, *names]) == expected
@@ -94,7 +94,7 @@ STEP = "struct Scheduler {{ void {}(at::Tensor x) {{ GUARD; emit(batches_.take(x
     ],
 )
 def test_an_engine_speaks_for_a_use(own: str, others: list[str], expected: str) -> None:
-    found = snippet(own, *others, surveyed=True)
+    found = snippet(own, *others, summarized=True)
     decision = decide(found.use(), found.facts, found.project)
     names = [evidence.signal for evidence in decision.evidence]
     assert " ".join([decision.context.value, decision.confidence.value, *names]) == expected
@@ -102,32 +102,32 @@ def test_an_engine_speaks_for_a_use(own: str, others: list[str], expected: str) 
 
 def test_a_module_that_is_given_its_parameters_is_not_run() -> None:
     reset = "void NetImpl::reset() { GUARD; weight.uniform_(-1, 1); }\n"
-    found = snippet(reset + RUNS, OP, surveyed=True)
+    found = snippet(reset + RUNS, OP, summarized=True)
     assert decide(found.use(), found.facts, found.project).context.value == "unknown"
 
 
 def test_a_project_says_nothing_beside_a_signal_of_the_place() -> None:
     kernel = "at::Tensor scale(c10::DispatchKeySet ks, const at::Tensor& x) { GUARD; return at::relu(x); }\n"
-    found = snippet(kernel, LOADS, RUNS, surveyed=True)
+    found = snippet(kernel, LOADS, RUNS, summarized=True)
     decision = decide(found.use(), found.facts, found.project)
     assert (decision.context.value, [e.signal for e in decision.evidence]) == ("kernel", ["takes-dispatch-key-set"])
 
 
 def test_what_a_project_vendors_says_nothing_about_it() -> None:
-    from guardfix.linter.analysis.survey import Survey
-    from guardfix.linter.facts.sketch import Topic
+    from guardfix.linter.analysis.project_summary import ProjectSummary
+    from guardfix.linter.facts.file_summary import Topic
     from guardfix.linter.files.sources import decode
-    from guardfix.linter.frontends.cpp.cpp_sketch import sketch_cpp
+    from guardfix.linter.frontends.cpp.cpp_file_summary import summarize_cpp
 
-    sketches = [
-        sketch_cpp(decode(text.encode(), path)) for path, text in (("third_party/ops.cpp", OP), ("a.cpp", LOADS))
+    file_summaries = [
+        summarize_cpp(decode(text.encode(), path)) for path, text in (("third_party/ops.cpp", OP), ("a.cpp", LOADS))
     ]
-    survey = Survey(sketches)
-    assert (survey.files, survey.count(Topic.OP), survey.count(Topic.LOAD)) == (1, 0, 1)
+    summary = ProjectSummary(file_summaries)
+    assert (summary.files, summary.count(Topic.OP), summary.count(Topic.LOAD)) == (1, 0, 1)
 
 
 def test_the_evidence_points_to_the_place_that_loads_a_model() -> None:
-    found = snippet(USE, PLAIN, "\n\n" + LOADS, RUNS, surveyed=True)
+    found = snippet(USE, PLAIN, "\n\n" + LOADS, RUNS, summarized=True)
     (evidence,) = decide(found.use(), found.facts, found.project).evidence
     assert (evidence.path, evidence.row) == ("other2.cpp", 3)
     assert evidence.message == (

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from cpp_snippets import OLD, Snippet, snippet
 from guardfix.linter.decision import signal_registry
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
-from guardfix.linter.decision.scene import scene_of
 from guardfix.linter.decision.signal_kinds import Asked, Signal, SignalKind, Weight, shown, signal
 from guardfix.linter.decision.signal_registry import direct_signals, signal_kinds, signals_at
+from guardfix.linter.decision.use_context import scene_of
 from guardfix.linter.engine import check as check_paths
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Context, Side

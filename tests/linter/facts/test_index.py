@@ -57,7 +57,7 @@ def test_each_function_is_asked_for_its_callers_once_per_depth(tmp_path: Path, m
     report = check([str(tmp_path)], Options(select=("GF101",), workers=1))
     assert len(report.findings) == 24
     # Once for each depth (three) and each project that the engine joins: as it is read, with those who name what is
-    # asked, with its survey, with what the open uses reach.
+    # asked, with its project summary, with what the open uses reach.
     assert 0 < len(asked) <= 24 * 3 * 4
 
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from guardfix.linter.facts import Facts
-from guardfix.linter.files.sift import Hit
+from guardfix.linter.files.parallel_search import Hit
 from guardfix.linter.frontends.forked_readers import FileLimits, FilePiece, Readers
 
 PARENT = os.getpid()

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardfix.linter.files.sources import Source
+from guardfix.linter.frontends.cpp.body_pruning import focused, needs_all
 from guardfix.linter.frontends.cpp.byte_words import any_of, line_before, words
 from guardfix.linter.frontends.cpp.cpp_extraction import extract_cpp, find_includes
 from guardfix.linter.frontends.cpp.cpp_masking import code_only, mask_macros
-from guardfix.linter.frontends.cpp.focus import focused, needs_all
 from guardfix.linter.frontends.cpp.guard_reach import reach_in
 
 

@@ -15,7 +15,7 @@ from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
 from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Form, Span
-from guardfix.linter.facts.python_model import Kind, Pause, PythonFacts, PythonUse
+from guardfix.linter.facts.python_model import Kind, PythonFacts, PythonUse, SuspensionPoint
 from guardfix.linter.files.sources import Source, decode
 from guardfix.linter.frontends.python import libcst_tree, python_extraction
 from guardfix.linter.frontends.python.libcst_confirmation import Confirmation
@@ -269,7 +269,7 @@ PLANTED = [
     pytest.param(altered_use("_InferenceMode", Form.AUTO, mode=None), ["GF405"], id="another argument"),
     pytest.param(altered_use("_InferenceMode", Form.AUTO, span=Span(0, 12)), ["GF405"], id="another statement"),
     pytest.param(
-        altered_use("inference_mode", Form.WITH, pauses=(Pause("await", YIELD),)),
+        altered_use("inference_mode", Form.WITH, suspension_points=(SuspensionPoint("await", YIELD),)),
         ["GF406", "GF502"],
         id="another pause",
     ),

@@ -9,9 +9,9 @@ import pytest
 from guardfix.codemods.apply.applying import apply_fixes
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import fixes_for
+from guardfix.linter.bounded_work import BoundedWork
 from guardfix.linter.engine import Options, check
 from guardfix.linter.frontends.forked_readers import FileLimits
-from guardfix.linter.limited_work import LimitedWork
 
 GUARD = "import torch\nwith torch.no_grad:\n    pass\n"
 NESTED_QUOTES = "name = f'{table['key']}'\n"
@@ -121,6 +121,6 @@ def test_what_a_value_was_computed_from_is_kept_once(
         return [finding.code for finding in check([name], Options(workers=1, select=("GF501",))).findings]
 
     # Allocators reserve a gigabyte of addresses before they need any.
-    work = LimitedWork(FileLimits(seconds=60, megabytes=own_megabytes + 4000))
+    work = BoundedWork(FileLimits(seconds=60, megabytes=own_megabytes + 4000))
     (found,) = work.each(codes, [str(path)], "checking it")
     assert set(found) == {"GF501"}

@@ -15,7 +15,7 @@ from guardfix.linter.facts.bodies import Body, BodyKind, StatementNode
 from guardfix.linter.facts.expressions import LambdaExpression
 from guardfix.linter.facts.packing import pack, unpack
 from guardfix.linter.files.sources import Unreadable, decode
-from guardfix.linter.frontends.python import python_focus, python_reach, python_statements
+from guardfix.linter.frontends.python import python_body_pruning, python_reach, python_statements
 from guardfix.linter.frontends.python.parsed_module import Module
 from guardfix.linter.frontends.python.python_expressions import PythonExpressionReader
 from guardfix.linter.frontends.python.python_extraction import extract_python
@@ -345,7 +345,7 @@ def test_of_a_long_file_the_nearest_are_read(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_was_left_out_before_parsing_is_read_where_it_is_reached(
     least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(python_focus, "FOCUS_FROM", least)
+    monkeypatch.setattr(python_body_pruning, "FOCUS_FROM", least)
     code = (
         "import torch\n\nclass A:\n    def f(self):\n        return g(1)\n\n    @property\n    def i(self):\n"
         "        return 1\n\n    def j(self):\n        with torch.no_grad(): yield 1\n\ndef g(x):\n    return x\n\n"

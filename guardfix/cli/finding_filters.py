@@ -10,8 +10,8 @@ from msgspec import Struct
 from ..foreign_text import printable
 from ..wording import count_of
 from .command_run import CommandRun
-from .raising import failure, usage_error
-from .told_lines import write_note
+from .lazy_click_errors import failure, usage_error
+from .stderr_notes import write_note
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def narrowing(command: F) -> F:
-    """The options that leave findings out; `Narrowing.of` takes them."""
+def filtering_options(command: F) -> F:
+    """The options that leave findings out; `FindingFilters.of` takes them."""
     import click
 
     for option in reversed(
@@ -51,8 +51,8 @@ def narrowing(command: F) -> F:
     return command
 
 
-class Narrowing(Struct, frozen=True):
-    """What the options of `narrowing` come to."""
+class FindingFilters(Struct, frozen=True):
+    """What the options of `filtering_options` come to."""
 
     baseline: str | None
     since: str | None
@@ -68,7 +68,7 @@ class Narrowing(Struct, frozen=True):
     @classmethod
     def of(
         cls, arguments: dict[str, Any], run: CommandRun, *, fixes: bool, patch_option: str = "--changed-in"
-    ) -> Narrowing:
+    ) -> FindingFilters:
         """Take the options out of a command's arguments. `patch_option` is the one that the patch was given by."""
         baseline, since, changed_in = arguments.pop("baseline"), arguments.pop("since"), arguments.pop("changed_in")
         if arguments.pop("no_baseline"):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from guardfix.linter.files import search
+from guardfix.linter.files.parallel_search import Hit, ParallelSearch
 from guardfix.linter.files.search import names_one_of
-from guardfix.linter.files.sift import Hit, Sift
 
 NEEDLES = {"cpp": (b"needle",), "python": (b"thread", b"yarn")}
 
@@ -44,7 +44,7 @@ def haystack(folder: Path, files: int, every: int) -> tuple[list[str], list[str]
 def test_finds_each_hit_once(tmp_path: Path, processes: int, files: int, meanwhile: bool) -> None:
     paths, expected = haystack(tmp_path, files, every=7)
     early: list[Hit] = []
-    with Sift(NEEDLES, processes, early.append if meanwhile else None) as search:
+    with ParallelSearch(NEEDLES, processes, early.append if meanwhile else None) as search:
         for path in paths:
             search.add([path], "cpp")
         hits = search.hits()
@@ -56,7 +56,7 @@ def test_finds_each_hit_once(tmp_path: Path, processes: int, files: int, meanwhi
 def test_hits_are_passed_on_while_children_are_busy(tmp_path: Path) -> None:
     paths, expected = haystack(tmp_path, 3000, every=2)
     early: list[Hit] = []
-    with Sift(NEEDLES, 2, early.append) as search:
+    with ParallelSearch(NEEDLES, 2, early.append) as search:
         search.add(paths, "cpp")
         hits = search.hits()
     assert early
@@ -67,7 +67,7 @@ def test_languages_have_needles_of_their_own(tmp_path: Path) -> None:
     files = {"a.cpp": "needle", "b.cpp": "yarn", "c.py": "needle", "d.py": "yarn", "e.py": "thread"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    with Sift(NEEDLES, 2) as search:
+    with ParallelSearch(NEEDLES, 2) as search:
         for name in files:
             search.add([str(tmp_path / name)], "cpp" if name.endswith(".cpp") else "python")
         search.add([str(tmp_path / "f.md")], "docs")  # nobody looks for anything there
@@ -89,7 +89,7 @@ def test_odd_names(tmp_path: Path, name: bytes) -> None:
     paths, _ = haystack(tmp_path, 1000, every=10_000)
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
     Path(odd).write_text("needle")
-    with Sift(NEEDLES, 2) as search:
+    with ParallelSearch(NEEDLES, 2) as search:
         search.add([*paths[1:], *[odd] * 40], "cpp")  # the batches are split where they grow too long
         assert search.hits() == [("cpp", odd, "")] * 40
 
@@ -97,7 +97,7 @@ def test_odd_names(tmp_path: Path, name: bytes) -> None:
 def test_files_that_cannot_be_read_are_hits_with_a_reason(tmp_path: Path) -> None:
     paths, _ = haystack(tmp_path, 1000, every=10_000)
     missing = str(tmp_path / "missing.cpp")
-    with Sift(NEEDLES, 2) as search:
+    with ParallelSearch(NEEDLES, 2) as search:
         search.add([*paths[1:], missing, str(tmp_path)], "cpp")
         hits = search.hits()
     assert hits == [("cpp", str(tmp_path), "Is a directory"), ("cpp", missing, "No such file or directory")]
@@ -112,7 +112,7 @@ def test_what_a_killed_child_had_in_hand_is_searched_again(
 ) -> None:
     paths, expected = haystack(tmp_path, 2000, every=2)
     early: list[Hit] = []
-    with Sift(NEEDLES, processes, early.append if meanwhile else None) as search:
+    with ParallelSearch(NEEDLES, processes, early.append if meanwhile else None) as search:
         search.add(paths[:1500], "cpp")
         time.sleep(pause)
         for child in search._children:
@@ -129,7 +129,7 @@ def test_too_few_descriptors_mean_fewer_processes(tmp_path: Path, spare: int) ->
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 2 + spare, hard))
     try:
-        with Sift(NEEDLES, 4) as search:
+        with ParallelSearch(NEEDLES, 4) as search:
             search.add(paths, "cpp")
             hits = search.hits()
     finally:
@@ -139,7 +139,7 @@ def test_too_few_descriptors_mean_fewer_processes(tmp_path: Path, spare: int) ->
 
 def test_children_end_when_the_search_is_given_up(tmp_path: Path) -> None:
     paths, _ = haystack(tmp_path, 1000, every=7)
-    with Sift(NEEDLES, 3) as search:
+    with ParallelSearch(NEEDLES, 3) as search:
         search.add(paths[:500], "cpp")
         search.add(paths[500:], "cpp")
         children = [child.pid for child in search._children]
@@ -152,7 +152,7 @@ def test_children_end_when_the_search_is_given_up(tmp_path: Path) -> None:
 def test_leaves_no_pipe_open(tmp_path: Path) -> None:
     paths, _ = haystack(tmp_path, 1000, every=7)
     before = set(os.listdir("/proc/self/fd"))
-    with Sift(NEEDLES, 3) as search:
+    with ParallelSearch(NEEDLES, 3) as search:
         search.add(paths, "cpp")
         search.hits()
     assert set(os.listdir("/proc/self/fd")) == before
@@ -161,7 +161,7 @@ def test_leaves_no_pipe_open(tmp_path: Path) -> None:
 def test_a_slow_reader_of_hits_does_not_stop_the_children(tmp_path: Path) -> None:
     """More hits than a pipe holds, found before anybody asks for them."""
     paths, expected = haystack(tmp_path, 1500, every=1)
-    with Sift(NEEDLES, 2) as search:
+    with ParallelSearch(NEEDLES, 2) as search:
         search.add(paths, "cpp")
         time.sleep(0.2)
         assert [path for _, path, _ in search.hits()] == expected
@@ -215,7 +215,7 @@ def test_comments_that_name_something_are_found_on_the_way(tmp_path: Path, proce
     for number, (text, _) in enumerate(texts):
         (tmp_path / f"comment{number}.py").write_text(str(text), newline="")
     expected = {str(tmp_path / f"comment{number}.py") for number, (_, named) in enumerate(texts) if named}
-    with Sift(NEEDLES, processes, comments=names_one_of(OURS)) as found:
+    with ParallelSearch(NEEDLES, processes, comments=names_one_of(OURS)) as found:
         found.add(sorted(map(str, tmp_path.iterdir())), "python")
         assert found.hits() == []
     assert set(found.naming) == expected

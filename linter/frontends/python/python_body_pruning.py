@@ -88,7 +88,7 @@ def is_enough(uses: Collection[PythonUse]) -> bool:
     """
     for use in uses:
         decorates_function = use.decorated is not None and use.decorated.kind is not Kind.CLASS
-        if use.use.form is Form.MEMBER or use.pauses or not (use.local or decorates_function):
+        if use.use.form is Form.MEMBER or use.suspension_points or not (use.local or decorates_function):
             return False
     return True
 

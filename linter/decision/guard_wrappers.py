@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ..analysis.alias_scopes import mentions_of_stand_in
+from ..analysis.alias_scopes import mentions_of_wrapper
 from ..analysis.linkage import Link
 from ..facts import Facts, Form, GuardUse
 from ..facts.expressions import is_named
 from ..facts.index import index_of
 from ..facts.macro_substitution import pasted
-from .scene import Scene, scene_of
+from .use_context import Scene, scene_of
 
 
-def stand_in_of(scene: Scene) -> str | None:
+def wrapper_of(scene: Scene) -> str | None:
     """The name through which other places use this guard: its class, its macro, its alias. None for a plain guard."""
     use = scene.use
     if use.macro is not None:
@@ -27,13 +27,13 @@ def stand_in_of(scene: Scene) -> str | None:
     return None
 
 
-def scenes_of_stand_in(scene: Scene, name: str) -> list[Scene]:
+def scenes_of_wrapper(scene: Scene, name: str) -> list[Scene]:
     """Where the class, macro or alias of that name is used."""
     if scene.use.macro is not None and scene.chain:
         invoked = scene.project.invocations_of(name, scene.facts)
         return [_generated(scene, one.arguments, _link(scene, name, facts)) for facts, one in invoked]
     if scene.use.form is not Form.USING:
-        places = mentions_of_stand_in(scene.use, name, scene.facts, scene.project)
+        places = mentions_of_wrapper(scene.use, name, scene.facts, scene.project)
         return [scene_of(scene.project, facts, use, _link(scene, name, facts)) for facts, use in places]
     # The name is known in the block of the using-declaration, and in others of the same namespace.
     here = index_of(scene.facts)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.bounded_work import BoundedWork
 from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Facts, GuardUse
 from guardfix.linter.findings import Finding
 from guardfix.linter.frontends import forked_readers
 from guardfix.linter.frontends.forked_readers import FileLimits
-from guardfix.linter.limited_work import LimitedWork
 from guardfix.linter.rule import Rule
 
 USE = (
@@ -108,7 +108,7 @@ def test_limits_change_nothing_else(tree: Path) -> None:
 
 
 def test_work_that_takes_too_long() -> None:
-    work = LimitedWork(FileLimits(seconds=0.5), 2)
+    work = BoundedWork(FileLimits(seconds=0.5), 2)
 
     def of_file(path: str) -> str:
         if path in ("b", "d"):
@@ -125,7 +125,7 @@ def test_work_that_takes_too_long() -> None:
 def test_more_lost_processes_than_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """None of the work is done here in the end."""
     monkeypatch.setattr(forked_readers, "_ROUNDS", 3)
-    work = LimitedWork(FileLimits(seconds=600), 1)
+    work = BoundedWork(FileLimits(seconds=600), 1)
 
     def of_file(path: str) -> str:
         if path != "0":
@@ -144,13 +144,13 @@ def test_a_thread_that_finds_no_memory_for_its_stack_is_the_file_s_trouble(own_m
         thread.join()
         return path
 
-    work = LimitedWork(FileLimits(megabytes=own_megabytes + 300), 1)
+    work = BoundedWork(FileLimits(megabytes=own_megabytes + 300), 1)
     assert work.each(of_file, "a", "doing it") == []
     assert work.left_out == {"a": f"doing it takes more than {own_megabytes + 300} MB (--memory)"}
 
 
 def test_memory_that_other_files_took_is_not_held_against_one(own_megabytes: int) -> None:
-    work = LimitedWork(FileLimits(megabytes=own_megabytes + 1100), 1)  # for two of six
+    work = BoundedWork(FileLimits(megabytes=own_megabytes + 1100), 1)  # for two of six
     kept: list[mmap.mmap] = []
 
     def of_file(path: str) -> int:
@@ -164,4 +164,4 @@ def test_memory_that_other_files_took_is_not_held_against_one(own_megabytes: int
 
 
 def test_without_limits_no_process_is_forked() -> None:
-    assert LimitedWork().each(lambda path: os.getpid(), "ab", "doing it") == [PARENT, PARENT]
+    assert BoundedWork().each(lambda path: os.getpid(), "ab", "doing it") == [PARENT, PARENT]

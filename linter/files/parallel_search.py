@@ -39,7 +39,7 @@ _FORK_FROM = 300
 """Files that are searched before the first child is forked: small trees need none."""
 
 
-class Sift:
+class ParallelSearch:
     """Collects paths as they are found, and the ones among them that hold a needle.
 
     Use as a context manager: `add` paths, then `hits` gives the answer and ends the children. `meanwhile` is
@@ -74,7 +74,7 @@ class Sift:
         self.lost: list[str] = []
         """How children ended that were lost: `killed by SIGKILL`."""
 
-    def __enter__(self) -> Sift:
+    def __enter__(self) -> ParallelSearch:
         return self
 
     def __exit__(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..named_tuples import NamedTuple
-from . import funnel_table
+from . import prefilter_table
 
 
-class Sought(NamedTuple):
+class SearchTerms(NamedTuple):
     """What the rules look for in one language."""
 
     needles: tuple[bytes, ...] = ()
@@ -23,12 +23,12 @@ class Sought(NamedTuple):
     """What files train with is looked for as well; no rule that is on by default asks that."""
 
 
-def recorded(language: str) -> Sought:
+def recorded(language: str) -> SearchTerms:
     """What all rules that come with guardfix look for; nothing for a language that the record does not know."""
-    return Sought(
-        needles=funnel_table.NEEDLES.get(language, ()),
-        texts=funnel_table.TEXTS.get(language, ()),
-        always=funnel_table.ALWAYS.get(language, ()),
-        shapes=funnel_table.SHAPES.get(language, ()),
-        words=funnel_table.WORDS.get(language, ()),
+    return SearchTerms(
+        needles=prefilter_table.NEEDLES.get(language, ()),
+        texts=prefilter_table.TEXTS.get(language, ()),
+        always=prefilter_table.ALWAYS.get(language, ()),
+        shapes=prefilter_table.SHAPES.get(language, ()),
+        words=prefilter_table.WORDS.get(language, ()),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from guardfix.module_command import module_command
-from guardfix.runtime_shim.recording import run_starter
+from guardfix.runtime_shim.recording import fork_server
 
 
 class StartedRun(Protocol):
@@ -59,11 +59,11 @@ class RunStarter:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, run_starter.LARGEST_REQUEST)
+        self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, fork_server.LARGEST_REQUEST)
         self._ended: dict[int, int] = {}
         with theirs:
             self._process = subprocess.Popen(
-                [*module_command(run_starter.__name__), str(theirs.fileno())],
+                [*module_command(fork_server.__name__), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=environment,
@@ -88,7 +88,7 @@ class RunStarter:
 
     def _heard(self) -> int | None:
         """Takes the next message: the number of a process that was started, or None for one that ended."""
-        data = self._channel.recv(run_starter.LARGEST_REQUEST)
+        data = self._channel.recv(fork_server.LARGEST_REQUEST)
         if not data:
             raise ConnectionResetError("the process that starts programs has ended")
         message = json.loads(data)

@@ -10,9 +10,9 @@ import pytest
 
 from guardfix.linter import project_reading
 from guardfix.linter.engine import Options, Report, check
+from guardfix.linter.extraction_memo import ExtractionMemo
 from guardfix.linter.files.workspace import Workspace
-from guardfix.linter.frontends.extraction import Job, sketch_all
-from guardfix.linter.known_project import KnownProject
+from guardfix.linter.frontends.extraction import Job, summarize_all
 
 USE = """#include <ATen/ATen.h>
 
@@ -95,23 +95,23 @@ OTHER_USE = USE.replace("scale", "shift")
 def test_a_check_of_another_file_looks_at_no_file_twice(
     files: dict[str, str], texts: dict[str, str], read: list[str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = KnownProject()
+    known = ExtractionMemo()
     check([str(project / "use.cpp")], Options(workers=1), workspace=over(project, {"use.cpp": USE}), known=known)
     for name, text in files.items():
         (project / name).write_text(text)
-    sketched: list[str] = []
+    summarized: list[str] = []
 
     def counted(job: Job, **how: Any) -> Any:
-        sketched.extend(os.path.basename(path) for _, path, _ in job.hits)
-        return sketch_all(job, **how)
+        summarized.extend(os.path.basename(path) for _, path, _ in job.hits)
+        return summarize_all(job, **how)
 
     texts = {"use2.cpp": OTHER_USE, **texts}
     paths = [str(project / "use2.cpp")]
     expected = said(check(paths, Options(workers=1), workspace=over(project, texts)))
-    monkeypatch.setattr(project_reading, "sketch_all", counted)
+    monkeypatch.setattr(project_reading, "summarize_all", counted)
     found = check(paths, Options(workers=1), workspace=over(project, texts), known=known.beside())
     assert said(found) == expected
-    assert sorted(sketched) == sorted([*texts, *read])
+    assert sorted(summarized) == sorted([*texts, *read])
 
 
 def test_the_folders_are_not_listed_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 """What a check has read, for the next one over other texts of the same files, as at every key press in an editor.
 
-Facts and sketches depend on the text and on what is looked for in it, and on nothing else. Which files there are, and
-which of them hold a word, is remembered as well: between the two checks, the disk counts as unchanged where no facts
-were read. Whoever knows better begins a check of its own.
+Facts and file summaries depend on the text and on what is looked for in it, and on nothing else. Which files there
+are, and which of them hold a word, is remembered as well: between the two checks, the disk counts as unchanged where no
+facts were read. Who knows better begins another check.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from .facts import Facts
-from .facts.sketch import Sketch
-from .files.sift import Hit
+from .facts.file_summary import FileSummary
+from .files.parallel_search import Hit
 from .files.workspace import Workspace
 from .frontends.extraction import Job
 
@@ -22,24 +22,24 @@ _MOST_SEARCHES = 64
 """Searches that are remembered: who types a name asks for another one at each key press."""
 
 
-class KnownProject:
+class ExtractionMemo:
     """What is known of a project from earlier checks."""
 
     def __init__(self) -> None:
         self._facts: dict[tuple[object, ...], Facts] = {}
-        self._sketches: dict[str, tuple[Sketch, bool]] = {}
+        self._file_summaries: dict[str, tuple[FileSummary, bool]] = {}
         """Each with whether its text was on the disk."""
         self._listings: dict[object, Listing | None] = {}
         self._searches: dict[tuple[object, ...], tuple[Sequence[str], list[Hit]]] = {}
 
-    def beside(self) -> KnownProject:
+    def beside(self) -> ExtractionMemo:
         """What a check of other files of the project may start from, if its options are the same ones.
 
-        What was seen in files by their bytes is known to both from now on, and is one sketch for each file. Facts
+        What was seen in files by their bytes is known to both from now on, and is one file summary for each file. Facts
         are not: they would pile up, as each name that is asked for makes others.
         """
-        found = KnownProject()
-        found._sketches = self._sketches
+        found = ExtractionMemo()
+        found._file_summaries = self._file_summaries
         return found
 
     def remember(self, facts: Iterable[Facts], job: Job) -> None:
@@ -60,30 +60,32 @@ class KnownProject:
                 others.append(hit)
         return known, job._replace(hits=tuple(others))
 
-    def remember_sketches(self, sketches: Iterable[Sketch], workspace: Workspace) -> None:
+    def remember_file_summaries(self, file_summaries: Iterable[FileSummary], workspace: Workspace) -> None:
         """Keep what was seen in these files."""
-        self._sketches.update({one.path: (one, workspace.buffer(one.path) is None) for one in sketches if one.digest})
+        self._file_summaries.update(
+            {one.path: (one, workspace.buffer(one.path) is None) for one in file_summaries if one.digest}
+        )
 
-    def split_sketches(self, job: Job) -> tuple[list[Sketch], Job]:
+    def split_file_summaries(self, job: Job) -> tuple[list[FileSummary], Job]:
         """What is known of a job's files by their bytes, and the job of looking at the others."""
-        if not self._sketches:
+        if not self._file_summaries:
             return [], job
-        known: list[Sketch] = []
+        known: list[FileSummary] = []
         others: list[Hit] = []
         for hit in job.hits:
-            sketch = self._sketch_of(hit[1], job.workspace)
-            if sketch is not None:
-                known.append(sketch)
+            file_summary = self._file_summary_of(hit[1], job.workspace)
+            if file_summary is not None:
+                known.append(file_summary)
             else:
                 others.append(hit)
         return known, job._replace(hits=tuple(others))
 
-    def _sketch_of(self, path: str, workspace: Workspace) -> Sketch | None:
-        sketch, was_on_disk = self._sketches.get(path, (None, False))
-        if sketch is None or (was_on_disk and workspace.buffer(path) is None):
-            return sketch
+    def _file_summary_of(self, path: str, workspace: Workspace) -> FileSummary | None:
+        file_summary, was_on_disk = self._file_summaries.get(path, (None, False))
+        if file_summary is None or (was_on_disk and workspace.buffer(path) is None):
+            return file_summary
         source = workspace.read_or_none(path)
-        return sketch if source is not None and source.digest == sketch.digest else None
+        return file_summary if source is not None and source.digest == file_summary.digest else None
 
     def listing(
         self, workspace: Workspace, checked: Sequence[str], list_them: Callable[[], Listing | None]

@@ -1,6 +1,7 @@
 """What a look at a file's bytes says about a project: what the file defines, what it does with models and gradients.
 
-A sketch is made of every file of a project when a use stays open, so it must cost little: no parser, a few patterns.
+A file summary is made of every file of a project when a use stays open, so it must cost little: no parser, a few
+patterns.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Mention(NamedTuple):
     text: str
 
 
-class Sketch(Struct, frozen=True):
+class FileSummary(Struct, frozen=True):
     """One file, by its bytes alone."""
 
     path: str

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.linter import surveying
+from guardfix.linter import project_summarizing
 from guardfix.linter.engine import Options, check
-from guardfix.linter.surveying import nearest
+from guardfix.linter.project_summarizing import nearest
 
 USE = """\
 #include "net.h"
@@ -49,7 +49,7 @@ OP = '#include <torch/library.h>\nTORCH_LIBRARY_IMPL(ns, CPU, m) { m.impl("op", 
 def test_what_a_use_reaches_is_read(
     files: dict[str, str], largest: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveying, "LARGE", largest)
+    monkeypatch.setattr(project_summarizing, "LARGE", largest)
     for name, text in {**files, "src/server.cpp": USE}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -58,8 +58,10 @@ def test_what_a_use_reaches_is_read(
     assert f"{finding.decision.context.value} {finding.decision.confidence.value}" == expected
 
 
-def test_nothing_is_surveyed_where_every_use_is_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surveying.Surveying, "_survey", lambda *args: pytest.fail("nobody had to ask"))
+def test_no_project_is_summarized_where_every_use_is_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        project_summarizing.ProjectSummarizing, "_summary", lambda *args: pytest.fail("nobody had to ask")
+    )
     text = USE.replace("net_->answer(x);", "at::NoGradGuard off; module.forward({x});")
     (tmp_path / "server.cpp").write_text(text)
     assert len(check([str(tmp_path)], Options(select=("GF101",), workers=1)).findings) == 1
@@ -89,7 +91,7 @@ def test_the_nearest_files_come_first(files: list[str], uses: list[str], expecte
 def test_calls_are_followed_so_far(
     calls: int, largest: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveying, "LARGE", largest)
+    monkeypatch.setattr(project_summarizing, "LARGE", largest)
     steps = [
         f"#include <torch/script.h>\nvoid step_{n + 1}(at::Tensor x);\nvoid step_{n}(at::Tensor x) {{ step_{n + 1}(x); }}\n"
         for n in range(1, calls)

@@ -1,18 +1,18 @@
-"""`python -m guardfix.linter.record_funnel` writes `files/funnel_table.py` anew: after a change of what rules look for,
-of the guard table, or of the front ends.
+"""`python -m guardfix.linter.record_prefilter` writes `files/prefilter_table.py`: after a change of the rules, of the
+guard table, or of the front ends.
 """
 
 from __future__ import annotations
 
 import os
 
-from .files import funnel_record
-from .funnel import recorded_text
+from .files import prefilter_record
+from .prefilter import recorded_text
 
 
 def record() -> None:
     """Write the record."""
-    path = os.path.join(os.path.dirname(funnel_record.__file__), "funnel_table.py")
+    path = os.path.join(os.path.dirname(prefilter_record.__file__), "prefilter_table.py")
     text = recorded_text()  # may fail, and nothing works without the file
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.write(text)

@@ -13,7 +13,7 @@ import pytest
 
 from guardfix.runtime_shim.recording.run_specification import Specification
 from guardfix.verify.program_runs import Limits, Process, ProgramRun, environment
-from guardfix.verify.run_starting import RunStarter, start_run
+from guardfix.verify.run_starts import RunStarter, start_run
 
 pytestmark = pytest.mark.skipif(not RunStarter.is_possible(), reason="needs pidfd_open and send_fds")
 
@@ -37,7 +37,7 @@ def shown(run: ProgramRun) -> tuple[object, ...]:
     return run.status, run.output, run.errors, [event["event"] for event in run.events], run.timed_out
 
 
-SURROUNDINGS = """
+RELATED_FILES = """
 import os, sys, tempfile
 print(sys.argv[1:], os.getcwd() == os.path.dirname(os.path.abspath(__file__)), __name__)
 print(os.path.relpath(tempfile.gettempdir()), os.environ["HOME"] == os.path.dirname(tempfile.gettempdir()) + "/home")
@@ -49,7 +49,7 @@ print(hash("a"), __import__("random").random())
 @pytest.mark.parametrize(
     ("text", "status"),
     [
-        pytest.param(SURROUNDINGS, 0, id="where it finds itself"),
+        pytest.param(RELATED_FILES, 0, id="where it finds itself"),
         pytest.param("import torch\nprint(torch.ones(2) + 1, torch.rand(1))\n", 0, id="a step of torch"),
         pytest.param("import atexit, sys\natexit.register(print, 'last')\nsys.exit(3)\n", 3, id="its own status"),
         pytest.param("raise ValueError('no')\n", 1, id="an exception"),

@@ -90,7 +90,7 @@ def needs_all(code: bytes) -> bool:
     )
 
 
-class Focus(NamedTuple):
+class BodyPruning(NamedTuple):
     """What is left of a file, and what was left out."""
 
     code: bytes
@@ -98,7 +98,7 @@ class Focus(NamedTuple):
     """The functions that were blanked: where they stand and what they are called, no more."""
 
 
-def focused(code: bytes, reach: Reach) -> Focus:
+def focused(code: bytes, reach: Reach) -> BodyPruning:
     """The code with every outermost function blanked that is not reached."""
     masked = bytearray(code)
     functions = []
@@ -111,7 +111,7 @@ def focused(code: bytes, reach: Reach) -> Focus:
         blank(masked, head, end)
         name = block.name.decode("utf-8", "replace")
         functions.append(Function(name, (name,), Span(head, end), Span(block.start - 1, end), is_read=False))
-    return Focus(bytes(masked), tuple(functions))
+    return BodyPruning(bytes(masked), tuple(functions))
 
 
 def function_names(code: bytes) -> frozenset[str]:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from fixture_files import ROOT
-from guardfix.linter import funnel
+from guardfix.linter import prefilter
 from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Facts
-from guardfix.linter.files import funnel_record, funnel_table
+from guardfix.linter.files import prefilter_record, prefilter_table
 from guardfix.linter.findings import Finding
 from guardfix.linter.guards import Effect, Guard, Takes, no_guards
 from guardfix.linter.rule import Rule
@@ -46,7 +46,7 @@ from ...facts.expressions import NamePath
 from ..frontend import Frontend
 
 
-def _extract(source, watched, sought):
+def _extract(source, watched, terms):
     at = source.text.find(b"AutoNonVariableTypeMode")
     span = Span(at, at + len(b"AutoNonVariableTypeMode"))
     use = GuardUse("AutoNonVariableTypeMode", Form.DECLARATION, span, span, NamePath(("AutoNonVariableTypeMode",)))
@@ -165,12 +165,12 @@ def test_what_is_planted_is_found_by_every_way_in(
         if path == "linter/guards.py":
             table = (package / path).read_text()
             content = table.replace('        Guard("NoGradGuard"', content + '        Guard("NoGradGuard"')
-            newer = (package / "linter/files/funnel_table.py").stat().st_mtime + 60
+            newer = (package / "linter/files/prefilter_table.py").stat().st_mtime + 60
         (package / path).write_text(content)
         if path == "linter/guards.py":
             os.utime(package / path, (newer, newer))
     if recorded:
-        run(copy, module="guardfix.linter.record_funnel")
+        run(copy, module="guardfix.linter.record_prefilter")
     for arguments in ([name], ["."], ["--isolated", name]):
         assert found in run(copy, "check", *arguments, cwd=work), arguments
     if recorded:
@@ -184,10 +184,10 @@ def test_what_is_planted_is_found_by_every_way_in(
 
 
 def test_a_rule_that_cannot_be_imported_leaves_the_record_as_it_was(copy: Path) -> None:
-    record = copy / "guardfix/linter/files/funnel_table.py"
+    record = copy / "guardfix/linter/files/prefilter_table.py"
     before = record.read_text(encoding="utf-8")
     (copy / "guardfix/linter/rules/gf990_broken.py").write_text("RULE = (\n")
-    command = [sys.executable, "-m", "guardfix.linter.record_funnel"]
+    command = [sys.executable, "-m", "guardfix.linter.record_prefilter"]
     outcome = subprocess.run(
         command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True
     )
@@ -196,11 +196,11 @@ def test_a_rule_that_cannot_be_imported_leaves_the_record_as_it_was(copy: Path) 
 
 
 def test_the_record_is_current() -> None:
-    path = Path(funnel_table.__file__)
-    assert path.read_text(encoding="utf-8") == funnel.recorded_text(), (
-        "run `python -m guardfix.linter.record_funnel` (or `make generate`)"
+    path = Path(prefilter_table.__file__)
+    assert path.read_text(encoding="utf-8") == prefilter.recorded_text(), (
+        "run `python -m guardfix.linter.record_prefilter` (or `make generate`)"
     )
-    assert funnel_record.is_current()
+    assert prefilter_record.is_current()
 
 
 CHANGES = [
@@ -233,9 +233,9 @@ def test_a_record_that_is_behind_is_not_asked(
     else:
         changed.write_text((changed.read_text() if changed.exists() else "") + "\n# more\n")
     if changed.exists():
-        at = (copy / "guardfix/linter/files/funnel_table.py").stat().st_mtime + seconds
+        at = (copy / "guardfix/linter/files/prefilter_table.py").stat().st_mtime + seconds
         os.utime(changed, (at, at))
-    code = "from guardfix.linter.files.funnel_record import is_current; print(is_current())"
+    code = "from guardfix.linter.files.prefilter_record import is_current; print(is_current())"
     outcome = subprocess.run(
         [sys.executable, "-c", code], cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True
     )  # fmt: skip
@@ -254,7 +254,7 @@ def test_a_record_that_is_behind_is_not_asked(
     ],
 )  # fmt: skip
 def test_needles_are_shared_where_they_can_be(needles: tuple[bytes, ...], shortened: tuple[bytes, ...]) -> None:
-    assert funnel.shortened(needles) == shortened
+    assert prefilter.shortened(needles) == shortened
 
 
 def test_a_rule_that_looks_at_nothing_is_refused() -> None:

@@ -11,7 +11,7 @@ from guardfix.linter import guards
 from guardfix.linter.facts import Facts
 from guardfix.linter.files.sources import Source
 from guardfix.linter.files.workspace import DISK
-from guardfix.linter.frontends.python import python_extraction, python_focus
+from guardfix.linter.frontends.python import python_body_pruning, python_extraction
 
 FIXTURES = Path(__file__).parents[4] / "fixtures"
 HEAD = "import torch\n"
@@ -77,12 +77,12 @@ KEPT = {
 
 @pytest.fixture(autouse=True)
 def small_files_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_focus, "FOCUS_FROM", 0)
+    monkeypatch.setattr(python_body_pruning, "FOCUS_FROM", 0)
 
 
 @pytest.mark.parametrize(("text", "expected"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
 def test_bodies_without_guards_are_left_out(text: str, expected: str) -> None:
-    found = python_focus.without_idle_bodies((HEAD + text + GUARDED).encode(), guards.PYTHON)
+    found = python_body_pruning.without_idle_bodies((HEAD + text + GUARDED).encode(), guards.PYTHON)
     assert found == HEAD + expected + GUARDED
     whole, part = (ast.parse(one) for one in (HEAD + text + GUARDED, found))
     places = [[_extent(node) for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)] for tree in (whole, part)]
@@ -98,7 +98,7 @@ def _extent(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tupl
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
 def test_what_may_matter_elsewhere_is_kept(text: str) -> None:
-    assert python_focus.without_idle_bodies((HEAD + text).encode(), guards.PYTHON) is None
+    assert python_body_pruning.without_idle_bodies((HEAD + text).encode(), guards.PYTHON) is None
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,16 @@ def test_what_may_matter_elsewhere_is_kept(text: str) -> None:
     ids=["a guard with more rules", "CR LF", "form feed"],
 )
 def test_a_whole_file_is_kept(text: str) -> None:
-    assert python_focus.without_idle_bodies((HEAD + "def f(x):\n    return x\n" + text).encode(), guards.PYTHON) is None
+    assert (
+        python_body_pruning.without_idle_bodies((HEAD + "def f(x):\n    return x\n" + text).encode(), guards.PYTHON)
+        is None
+    )
 
 
 def test_small_files_are_parsed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (HEAD + "def f(x):\n    return x\n").encode()
-    monkeypatch.setattr(python_focus, "FOCUS_FROM", len(text) + 1)
-    assert python_focus.without_idle_bodies(text, guards.PYTHON) is None
+    monkeypatch.setattr(python_body_pruning, "FOCUS_FROM", len(text) + 1)
+    assert python_body_pruning.without_idle_bodies(text, guards.PYTHON) is None
 
 
 READ_WHOLE = {
@@ -137,7 +140,7 @@ READ_WHOLE = {
 @pytest.mark.parametrize("text", READ_WHOLE.values(), ids=READ_WHOLE.keys())
 def test_what_becomes_of_a_guard_elsewhere_is_seen(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("a.py", (HEAD + "def left_out():\n    return 1\n" + text).encode())
-    assert python_focus.without_idle_bodies(source.text, guards.PYTHON) is not None
+    assert python_body_pruning.without_idle_bodies(source.text, guards.PYTHON) is not None
     assert _known(source) == _known_whole(source, monkeypatch)
 
 

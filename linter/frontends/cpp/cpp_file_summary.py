@@ -1,16 +1,16 @@
-"""A C++ file's bytes -> its sketch: the names it defines, and what it does with models, ops and gradients."""
+"""A C++ file's bytes -> its file summary: the names it defines, and what it does with models, ops and gradients."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 
-from ...facts.sketch import Mention, Sketch, Topic
+from ...facts.file_summary import FileSummary, Mention, Topic
 from ...files.search import find
 from ...files.sources import Source
 from ...lazy_regex import lazy_regex
+from .body_pruning import function_names
 from .cpp_masking import code_only
-from .focus import function_names
 
 # A pattern that begins with letters is looked for many times faster than one that begins with a choice or `\b`.
 _CLASSES = tuple(
@@ -58,7 +58,7 @@ _about(b"at::Tensor", rb"at::Tensor\b(?<!\wat::Tensor)", Topic.TENSOR)
 _about(b"torch::Tensor", rb"torch::Tensor\b(?<!\wtorch::Tensor)", Topic.TENSOR)
 
 
-def sketch_cpp(source: Source) -> Sketch:
+def summarize_cpp(source: Source) -> FileSummary:
     """What the file defines and mentions, outside comments and strings."""
     text = source.text
     code = code_only(text)
@@ -74,4 +74,4 @@ def sketch_cpp(source: Source) -> Sketch:
         shown = " ".join(written.decode("utf-8", "replace").split()).rstrip("( <").lstrip(".->: ")
         mentions[topic] = Mention(len(places), place, text.count(b"\n", 0, place) + 1, shown)
     classes = frozenset(match[1].decode("utf-8", "replace") for kind in _CLASSES for match in kind.finditer(code))
-    return Sketch(source.path, function_names(code), classes, mentions)
+    return FileSummary(source.path, function_names(code), classes, mentions)

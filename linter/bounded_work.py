@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from .files.sift import Hit
+from .files.parallel_search import Hit
 from .frontends.forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
 
 _Found = TypeVar("_Found")
@@ -30,7 +30,7 @@ class _Done(Struct, Generic[_Found], frozen=True):
     why_not: str = ""
 
 
-class LimitedWork(Struct, eq=False):
+class BoundedWork(Struct, eq=False):
     """Does the work of one run, file by file, and keeps what was left out of it."""
 
     limits: FileLimits = NO_LIMITS

@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+from .extraction_memo import ExtractionMemo, Listing
 from .files.discovery import FoundFiles
 from .files.project_root import project_root
 from .files.workspace import Workspace
 from .frontends.frontend import frontend_of
-from .known_project import KnownProject, Listing
 
 LARGEST = 20_000
 """Files of a project that are still searched for the answer to a question."""
@@ -29,7 +29,7 @@ class _TooMany(Exception):
     """The project has more files than are searched."""
 
 
-class Surroundings:
+class RelatedFiles:
     """The files of the project that are not among those that are checked."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Surroundings:
         checked: FoundFiles,
         find: Find,
         workspace: Workspace,
-        known: KnownProject,
+        known: ExtractionMemo,
         project: str = "",
     ) -> None:
         self._paths, self._checked, self._find, self._workspace = paths, checked, find, workspace

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from guardfix.linter.facts.sketch import Topic
+from guardfix.linter.facts.file_summary import Topic
 from guardfix.linter.files.sources import decode
-from guardfix.linter.frontends.cpp.cpp_sketch import sketch_cpp
+from guardfix.linter.frontends.cpp.cpp_file_summary import summarize_cpp
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,14 @@ from guardfix.linter.frontends.cpp.cpp_sketch import sketch_cpp
     ],
 )
 def test_functions_that_are_defined(text: str, functions: set[str]) -> None:
-    assert sketch_cpp(decode(text.encode(), "a.cpp")).functions == functions
+    assert summarize_cpp(decode(text.encode(), "a.cpp")).functions == functions
 
 
 def test_classes_that_are_defined() -> None:
     text = (
         "class API Net final : public M {};\nstruct Net::Impl {};\nclass Other;\nenum class Kind { A };\nstruct Net n;"
     )
-    assert sketch_cpp(decode(text.encode(), "a.cpp")).classes == {"Net", "Impl", "Kind"}
+    assert summarize_cpp(decode(text.encode(), "a.cpp")).classes == {"Net", "Impl", "Kind"}
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_classes_that_are_defined() -> None:
     ],
 )
 def test_what_a_file_is_about(code: str, topics: set[Topic]) -> None:
-    assert set(sketch_cpp(decode(code.encode(), "a.cpp")).mentions) == topics
+    assert set(summarize_cpp(decode(code.encode(), "a.cpp")).mentions) == topics
 
 
 def test_a_topic_is_counted_and_its_first_place_kept() -> None:
     text = "\nvoid f() {\n  net->forward(x);\n  net->forward(y);\n}\n"
-    mention = sketch_cpp(decode(text.encode(), "a.cpp")).mentions[Topic.RUN]
+    mention = summarize_cpp(decode(text.encode(), "a.cpp")).mentions[Topic.RUN]
     assert (mention.times, mention.row, mention.text) == (2, 3, "forward")

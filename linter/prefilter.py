@@ -1,8 +1,8 @@
 """What is searched for, and in which files: derived from the guard table, the rules and the front ends.
 
 Nothing else says it. A run derives what its own rules look for; what all rules look for, which decides what of a file
-is read, is recorded in `files/funnel_table.py`, so that a run need not import every rule, and a clean file none.
-`python -m guardfix.linter.record_funnel` writes that file.
+is read, is recorded in `files/prefilter_table.py`, so that a run need not import every rule, and a clean file none.
+`python -m guardfix.linter.record_prefilter` writes that file.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
-from .files import funnel_record, funnel_table
-from .files.sought import Sought, recorded
+from .files import prefilter_record, prefilter_table
+from .files.search_terms import SearchTerms, recorded
 from .frontends.frontend import Frontend, frontends
 from .guards import Guard
 from .named_tuples import NamedTuple
@@ -20,7 +20,7 @@ from .rule import Rule, all_rules
 
 _HEAD = '''"""What the guard table, the rules and the front ends declare, for code that cannot import these first.
 
-Written by `python -m guardfix.linter.record_funnel`; a test holds it to what they say.
+Written by `python -m guardfix.linter.record_prefilter`; a test holds it to what they say.
 """
 
 # ruff: noqa: E501
@@ -33,26 +33,28 @@ _SHARED = 12
 """Guards whose names begin alike for so many letters are searched for by what they share: one search instead of two."""
 
 
-class Funnel(NamedTuple):
+class Prefilter(NamedTuple):
     """What one run searches for."""
 
     languages: Mapping[str, str]
     """The language of each suffix, in small letters."""
-    sought: Mapping[str, Sought]
+    terms: Mapping[str, SearchTerms]
     """What is looked for in each of these languages."""
     recorded: bool = False
-    """Whether what all rules look for is what `files/funnel_table.py` says."""
+    """Whether what all rules look for is what `files/prefilter_table.py` says."""
 
 
-def funnel_of(rules: Sequence[Rule], *, on_request: bool = False, extended: Sequence[Rule] | None = None) -> Funnel:
-    """The funnel of a run of these rules.
+def prefilter_of(
+    rules: Sequence[Rule], *, on_request: bool = False, extended: Sequence[Rule] | None = None
+) -> Prefilter:
+    """The prefilter of a run of these rules.
 
     `on_request` takes the files of languages that are only looked at when asked for. `extended` are rules that do not
     come with guardfix, when there are some, or when the guard table has rows that do not; then nothing recorded holds.
     """
-    is_recorded = extended is None and funnel_record.is_current()
+    is_recorded = extended is None and prefilter_record.is_current()
     if is_recorded:
-        suffixes = {**funnel_table.LANGUAGES, **(funnel_table.ON_REQUEST if on_request else {})}
+        suffixes = {**prefilter_table.LANGUAGES, **(prefilter_table.ON_REQUEST if on_request else {})}
         read = {language: recorded(language) for language in dict.fromkeys(suffixes.values())}
     else:
         suffixes = suffixes_of(frontend for frontend in frontends().values() if on_request or not frontend.on_request)
@@ -60,15 +62,15 @@ def funnel_of(rules: Sequence[Rule], *, on_request: bool = False, extended: Sequ
         read = {language: sought_by(every, frontends()[language]) for language in dict.fromkeys(suffixes.values())}
     asked = {language for rule in rules if rule.asks_training for language in rule.languages}
     wide = [rule for rule in rules if rule.looks_wider]
-    return Funnel(
+    return Prefilter(
         suffixes,
         {
-            language: sought._replace(
+            language: terms._replace(
                 needles=needles_of(rules, language),
-                always=_with_shapes(sought.always, wide, language),
+                always=_with_shapes(terms.always, wide, language),
                 training=language in asked,
             )
-            for language, sought in read.items()
+            for language, terms in read.items()
         },
         is_recorded and not asked and not wide,
     )
@@ -92,12 +94,12 @@ def needles_of(rules: Iterable[Rule], language: str) -> tuple[bytes, ...]:
     return shortened((*_guard_texts(mine, frontend), *_texts(mine, language)))
 
 
-def sought_by(rules: Iterable[Rule], frontend: Frontend) -> Sought:
+def sought_by(rules: Iterable[Rule], frontend: Frontend) -> SearchTerms:
     """What these rules look for in the front end's files."""
     mine = [rule for rule in rules if frontend.name in rule.languages]
     of_any_shape = [rule for rule in mine if not (rule.odd_uses_only or rule.looks_wider)]
     always = shortened((*_guard_texts(of_any_shape, frontend), *_texts(mine, frontend.name)))
-    return Sought(
+    return SearchTerms(
         needles=needles_of((rule for rule in mine if rule.default), frontend.name),
         texts=tuple(_texts(mine, frontend.name)),
         always=always,
@@ -149,29 +151,29 @@ def _shared(one: bytes, other: bytes) -> bytes | None:
 
 
 def recorded_text() -> str:
-    """What `files/funnel_table.py` should say."""
+    """What `files/prefilter_table.py` should say."""
     known = frontends().values()
     with_files = [frontend for frontend in known if frontend.suffixes]
     rules = all_rules()
-    sought = {frontend.name: sought_by(rules, frontend) for frontend in with_files}
+    terms = {frontend.name: sought_by(rules, frontend) for frontend in with_files}
     top = os.path.dirname(__file__)
-    modules = sorted(funnel_record.rule_modules(os.listdir(os.path.join(top, "rules"))))
+    modules = sorted(prefilter_record.rule_modules(os.listdir(os.path.join(top, "rules"))))
     with os.scandir(os.path.join(top, "frontends")) as entries:
-        folders = {entry.name for entry in entries if funnel_record.is_room(entry)}
+        folders = {entry.name for entry in entries if prefilter_record.is_room(entry)}
     looked_at = [frontend for frontend in with_files if frontend.look]
     declaring = ["guards.py", *sorted(_frontend_modules(top)), *(f"rules/{name}" for name in modules)]
     values: dict[str, object] = {
         "LANGUAGES: dict[str, str]": suffixes_of(frontend for frontend in with_files if not frontend.on_request),
         "ON_REQUEST: dict[str, str]": suffixes_of(frontend for frontend in with_files if frontend.on_request),
         "LOOKS: dict[str, str]": {frontend.name: frontend.look for frontend in looked_at},
-        "NEEDLES: dict[str, tuple[bytes, ...]]": {name: found.needles for name, found in sought.items()},
-        "TEXTS: dict[str, tuple[bytes, ...]]": {name: found.texts for name, found in sought.items() if found.texts},
-        "ALWAYS: dict[str, tuple[bytes, ...]]": {name: found.always for name, found in sought.items()},
-        "SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]]": {"python": sought["python"].shapes},
-        "WORDS: dict[str, tuple[str, ...]]": {name: found.words for name, found in sought.items()},
+        "NEEDLES: dict[str, tuple[bytes, ...]]": {name: found.needles for name, found in terms.items()},
+        "TEXTS: dict[str, tuple[bytes, ...]]": {name: found.texts for name, found in terms.items() if found.texts},
+        "ALWAYS: dict[str, tuple[bytes, ...]]": {name: found.always for name, found in terms.items()},
+        "SHAPES: dict[str, tuple[tuple[bytes, bytes], ...]]": {"python": terms["python"].shapes},
+        "WORDS: dict[str, tuple[str, ...]]": {name: found.words for name, found in terms.items()},
         "FRONTENDS: frozenset[str]": frozenset(folders),
         "RULES: int": len(modules),
-        "DECLARATIONS: dict[str, tuple[int, int]]": {name: funnel_record.fingerprint(name) for name in declaring},
+        "DECLARATIONS: dict[str, tuple[int, int]]": {name: prefilter_record.fingerprint(name) for name in declaring},
     }
     return _HEAD + "".join(f"{name} = {_literal(value)}\n" for name, value in values.items())
 

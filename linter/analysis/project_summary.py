@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
-from ..facts.sketch import Mention, Sketch, Topic
+from ..facts.file_summary import FileSummary, Mention, Topic
 from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
 
@@ -45,10 +45,10 @@ class TopicPlace(NamedTuple):
     mention: Mention
 
 
-class Survey:
-    """The sketches of a project's files, joined."""
+class ProjectSummary:
+    """The file summaries of a project's files, joined."""
 
-    def __init__(self, sketches: Iterable[Sketch], *, complete: bool = True) -> None:
+    def __init__(self, file_summaries: Iterable[FileSummary], *, complete: bool = True) -> None:
         self.complete = complete
         """Whether all files of the project were looked at."""
         self.files = 0
@@ -57,16 +57,16 @@ class Survey:
         self._classes: dict[str, list[str]] = defaultdict(list)
         self._counts: Counter[Topic] = Counter()
         self._in_file: dict[str, Mapping[Topic, Mention]] = {}
-        for sketch in sketches:
-            for name in sketch.functions:
-                self._functions[name].append(sketch.path)
-            for name in sketch.classes:
-                self._classes[name].append(sketch.path)
-            self._in_file[sketch.path] = sketch.mentions
-            if is_vendored(sketch.path):
+        for file_summary in file_summaries:
+            for name in file_summary.functions:
+                self._functions[name].append(file_summary.path)
+            for name in file_summary.classes:
+                self._classes[name].append(file_summary.path)
+            self._in_file[file_summary.path] = file_summary.mentions
+            if is_vendored(file_summary.path):
                 continue
             self.files += 1
-            self._counts.update({topic: mention.times for topic, mention in sketch.mentions.items()})
+            self._counts.update({topic: mention.times for topic, mention in file_summary.mentions.items()})
 
     def count(self, topic: Topic) -> int:
         """In how many places the project's own code mentions the topic."""

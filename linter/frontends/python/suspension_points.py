@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ... import guards
 from ...facts import Span
-from ...facts.python_model import Kind, Pause
+from ...facts.python_model import Kind, SuspensionPoint
 from ...guards import canonical_name
 from ...named_tuples import NamedTuple
 from .name_resolution import Scope, dotted, resolve, statements
@@ -17,7 +17,7 @@ from .parsed_module import Module
 from .syntax_walking import walk, walk_own
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
-_MEANT_TO_PAUSE = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")
+_MEANT_TO_SUSPEND = ("contextmanager", "asynccontextmanager", "fixture", "hookimpl", "hookwrapper", "impl")
 
 
 def kind_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Kind:
@@ -35,24 +35,24 @@ def kind_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Kind
     return Kind.GENERATOR if yields else Kind.FUNCTION
 
 
-def pauses_in(body: Sequence[ast.stmt], module: Module) -> Iterator[Pause]:
+def suspension_points_in(body: Sequence[ast.stmt], module: Module) -> Iterator[SuspensionPoint]:
     """The pauses of a body, those of functions defined in it left out."""
     for statement in statements(body):
         if isinstance(statement, (ast.AsyncFor, ast.AsyncWith)):
             word = "async for" if isinstance(statement, ast.AsyncFor) else "async with"
             start = module.span(statement).start
-            yield Pause(word, Span(start, start + len(word)))
+            yield SuspensionPoint(word, Span(start, start + len(word)))
         for child in run_by(statement):
             later = _run_later(child)
             for inner in walk_own(child):
                 if id(inner) in later:
                     continue
                 if isinstance(inner, (ast.Yield, ast.YieldFrom)):
-                    yield Pause("yield", module.span(inner))
+                    yield SuspensionPoint("yield", module.span(inner))
                 elif isinstance(inner, ast.Await):
-                    yield Pause("await", module.span(inner))
+                    yield SuspensionPoint("await", module.span(inner))
                 elif isinstance(inner, _COMPREHENSIONS) and any(part.is_async for part in inner.generators):
-                    yield Pause("async for", module.span(inner))
+                    yield SuspensionPoint("async for", module.span(inner))
 
 
 def run_by(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -85,7 +85,7 @@ def _run_later(node: ast.AST) -> set[int]:
     return later
 
 
-def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, module: Module) -> str:
+def why_it_suspends(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, module: Module) -> str:
     """Why a `yield` under a guard is meant in this function; empty when nothing says so.
 
     Its decorator makes a context manager or a fixture of it, or guards its steps; or the module makes
@@ -95,7 +95,7 @@ def why_it_pauses(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, mo
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = resolve(called, scope)
         for parts in (dotted(called), name.split(".") if name is not None else None):
-            if parts and (parts[-1] in _MEANT_TO_PAUSE or any("fixture" in part for part in parts)):
+            if parts and (parts[-1] in _MEANT_TO_SUSPEND or any("fixture" in part for part in parts)):
                 return ".".join(parts)
         # On an `async def` a guard does nothing (GF401).
         if (

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, field
 
-from .analysis.call_graph import call_graph, deeds_below
+from .analysis.call_graph import call_graph, effects_below
 from .analysis.project import Project
-from .analysis.survey import Survey, is_vendored
+from .analysis.project_summary import ProjectSummary, is_vendored
+from .bounded_work import DECIDING, BoundedWork
 from .facts import Facts, GuardUse, Span
-from .facts.sketch import Sketch
-from .limited_work import DECIDING, LimitedWork
+from .facts.file_summary import FileSummary
 from .rule import Rule
 
 LARGE = 1500
@@ -35,7 +35,7 @@ OpenUse = tuple[str, GuardUse]
 """A use and the file in which it stands."""
 
 
-def uses_left_open(project: Project, language: str, rules: Sequence[Rule], work: LimitedWork) -> list[OpenUse]:
+def uses_left_open(project: Project, language: str, rules: Sequence[Rule], work: BoundedWork) -> list[OpenUse]:
     """The uses in checked files that are undecided, or hardly decided, by what was read so far."""
 
     def of_file(path: str) -> list[OpenUse]:
@@ -46,7 +46,7 @@ def uses_left_open(project: Project, language: str, rules: Sequence[Rule], work:
     return [use for uses in work.each(of_file, paths, DECIDING) for use in uses]
 
 
-class Surveying(Struct, frozen=True):
+class ProjectSummarizing(Struct, frozen=True):
     """Asks the files of one language in one run."""
 
     language: str
@@ -54,12 +54,12 @@ class Surveying(Struct, frozen=True):
     checked: Sequence[str]
     around: Sequence[str]
     """Paths of files that are not checked."""
-    sketch: Callable[[Sequence[str]], list[Sketch]]
+    file_summary: Callable[[Sequence[str]], list[FileSummary]]
     extract: Callable[[Sequence[str], frozenset[str]], list[Facts]]
     """(paths, names) -> the files' facts, as far as the functions with these names go."""
-    work: LimitedWork = field(default_factory=LimitedWork)
+    work: BoundedWork = field(default_factory=BoundedWork)
 
-    def surveyed(self, project: Project) -> Project:
+    def summarized(self, project: Project) -> Project:
         """The project with what all its files say, and the functions that open uses reach, where some stay open."""
         asked: set[tuple[str, Span]] = set()
         for _ in range(_ROUNDS):
@@ -68,27 +68,27 @@ class Surveying(Struct, frozen=True):
             if places <= asked:
                 break
             asked |= places
-            if project.survey is None:
-                project = project.joined(survey=self._survey(project, uses))
+            if project.summary is None:
+                project = project.joined(summary=self._summary(project, uses))
             project = self._followed(project, uses)
         return project
 
-    def _survey(self, project: Project, uses: Sequence[OpenUse]) -> Survey:
+    def _summary(self, project: Project, uses: Sequence[OpenUse]) -> ProjectSummary:
         files = [path for path in (*self.checked, *self.around) if not is_vendored(path)]
         if len(files) <= LARGE or not _defines_ops(project):
-            return Survey(self.sketch(files))
-        return Survey(self.sketch(nearest(files, {path for path, _ in uses}, LARGE)), complete=False)
+            return ProjectSummary(self.file_summary(files))
+        return ProjectSummary(self.file_summary(nearest(files, {path for path, _ in uses}, LARGE)), complete=False)
 
     def _followed(self, project: Project, uses: Sequence[OpenUse]) -> Project:
         """The project with the functions that are called below these uses, by them in turn, and so on."""
         around = set(self.around)
         read: set[str] = set()
-        survey = project.survey
-        for _ in range(_STEPS if survey is not None and survey.complete else _STEPS_IN_LARGE):
+        summary = project.summary
+        for _ in range(_STEPS if summary is not None and summary.complete else _STEPS_IN_LARGE):
             names = self._wanted(project, uses)
-            if not names or survey is None:
+            if not names or summary is None:
                 break
-            paths = {path for name in names for path in survey.defining(name)}
+            paths = {path for name in names for path in summary.defining(name)}
             paths = {path for path in paths if not _is_read_whole(project.files.get(path))}
             new = sorted(paths - read)[: max(0, _MOST_FILES - len(read))]
             found = self.extract(sorted((paths & read).union(new)), project.named | names)
@@ -111,7 +111,7 @@ class Surveying(Struct, frozen=True):
             for use in by_path[path]:
                 outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
                 if outermost is not None:
-                    deeds_below(project, facts, outermost.span, use.function)
+                    effects_below(project, facts, outermost.span, use.function)
             # A process that is forked for the file has a call graph of its own; here one is for all files.
             return frozenset(call_graph(project).wanted if self.work else ())
 

@@ -1,4 +1,4 @@
-"""Whether `funnel_table.py` still says what the rules, the guard table and the front ends declare.
+"""Whether `prefilter_table.py` still says what the rules, the guard table and the front ends declare.
 
 Asked before each quick answer, so it imports next to nothing and reads next to nothing: the names in the folders and
 the sizes of the files are compared, and the text of a file whose size is another or whose date is newer. A record that
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from . import funnel_table
+from . import prefilter_table
 
 _TOP = os.path.dirname(os.path.dirname(__file__))
 _SLACK = 2.0
@@ -37,15 +37,15 @@ def fingerprint(name: str) -> tuple[int, int]:
 
 def is_current() -> bool:
     """Whether the record was made from what stands here now."""
-    known = funnel_table.DECLARATIONS
+    known = prefilter_table.DECLARATIONS
     try:
-        made = os.stat(funnel_table.__file__).st_mtime + _SLACK
+        made = os.stat(prefilter_table.__file__).st_mtime + _SLACK
         rules = rule_modules(os.listdir(os.path.join(_TOP, "rules")))
-        if len(rules) != funnel_table.RULES or any("rules/" + name not in known for name in rules):
+        if len(rules) != prefilter_table.RULES or any("rules/" + name not in known for name in rules):
             return False
         with os.scandir(os.path.join(_TOP, "frontends")) as entries:
             folders = {entry.name for entry in entries if is_room(entry)}
-        if folders != funnel_table.FRONTENDS:
+        if folders != prefilter_table.FRONTENDS:
             return False
         for name, recorded in known.items():
             found = os.stat(os.path.join(_TOP, name))
