@@ -165,7 +165,7 @@ def synthetic(arguments: argparse.Namespace) -> bool:
     for count in arguments.counts:
         runs: list[Measured] = []
         while len(runs) < min(MOST_RUNS, max(1, REPEATED // count)):
-            # Each in a process of its own: what this one keeps of an earlier run isn't the next one's memory.
+            # Each in its own process: what this one keeps of an earlier run isn't the next one's memory.
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
                 runs.append(alone.submit(_measure_synthetic, count, arguments.jobs).result())
             print(f"{count:6} repositories, {runs[-1].files:8} files: {runs[-1].line('dask')}", flush=True)

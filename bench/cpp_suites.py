@@ -105,7 +105,7 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def lines_to_blame(diagnostics: str, name: str) -> list[list[int]]:
-    """For each error, the lines of the file (counted from 0) that it names: where it stands, or what asked for it."""
+    """For each error, the lines of the file (counted from 0) that it names: where it is, or what asked for it."""
     errors: list[list[int]] = []
     context: list[int] = []
     for line in diagnostics.splitlines():
@@ -239,7 +239,7 @@ def measure(source: Path, root: Path, work: Path, options: argparse.Namespace) -
 
 
 def run_one(arguments: list[str]) -> int:
-    """Runs a program that `measure` compiled, in a process of its own."""
+    """Runs a program that `measure` compiled, in its own process."""
     from guardfix.runtime_shim.cpp.cpp_program import run_cpp
 
     root, folder, program, _, *rest = arguments

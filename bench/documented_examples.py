@@ -110,7 +110,7 @@ def _without_addresses(text: str) -> str:
 
 
 def _answer_of(command: list[str], folder: str, given: object) -> Any:
-    """What a process of this file writes, to a file of its own: an example may print to its standard output."""
+    """What a process of this file writes, to its own file: an example may print to its standard output."""
     answer = Path(folder, "answer.json")
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parent)}
     subprocess.run(

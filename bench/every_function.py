@@ -207,7 +207,7 @@ def of_graph(torch: ModuleType, result: Any, leaves: list[Any]) -> Any:
 
 
 def run(module: str, calls: list[tuple[str, str]], grads: bool, into: Any) -> None:
-    """All outcomes on a module, function by function; in a process of its own, since PyTorch may end it."""
+    """All outcomes on a module, function by function; in its own process, since PyTorch may end it."""
     warnings.simplefilter("ignore")
     torch = importlib.import_module(module)
     owners = namespaces(torch)

@@ -6,7 +6,7 @@
 CHECKOUTS is a folder as `bench/extensions.py` makes it; PYTHON an interpreter that has PyTorch 2.13, pytest and what
 the projects themselves need (scipy). Each project is built and tested in a copy, as `guardfix verify --test` does it:
 on the shim, and by PYTHON with its PyTorch. Outcomes on PyTorch are kept in CHECKOUTS, in `outcomes`, as building takes
-many minutes; `--again` runs them anew. Exit status 1 when fewer than 80 % pass.
+many minutes; `--again` runs them again. Exit status 1 when fewer than 80 % pass.
 """
 
 from __future__ import annotations

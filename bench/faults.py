@@ -5,8 +5,8 @@
 
 A campaign over small synthetic repositories runs on a cluster of one scheduler and two workers, each a process of its
 own. In each trial one of them is killed with SIGKILL at a random moment: a worker is replaced by its nanny; after the
-scheduler the cluster is started anew; after the client, or when it gave up, the same command is run again. Then all
-rows, but for times, and all patches must be those of a run that nobody disturbed, byte for byte, and no process and no
+scheduler the cluster is started again; after the client, or when it gave up, the same command is run again. Then all
+rows, but for times, and all patches must be those of a run that no one disturbed, byte for byte, and no process and no
 file of the killed ones may be left. Exit status 1 when anything differs.
 """
 

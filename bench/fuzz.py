@@ -3,7 +3,7 @@
 
     bench/fuzz.py [--seconds 90] [--seed N] [--engine hypothesis|atheris] [--corpus FOLDER] [TARGET…]
 
-Each target of tests/fuzz/fuzz_targets.py gets an equal part of the seconds, in a process of its own with 3 GB of
+Each target of tests/fuzz/fuzz_targets.py gets an equal part of the seconds, in its own process with 3 GB of
 address space. An input fails when something doesn't hold for it, when it takes more than 2 seconds of processor time
 or 512 MB of memory, or when it ends the process. It is then reduced and kept in tests/fuzz/corpus, where the everyday
 tests try it again; one that ends the process is kept as it is. Exit status 1 when something failed.
@@ -90,7 +90,7 @@ def with_hypothesis(target: Target, number: int, seconds: float, in_hand: Path) 
 
 
 def alone(work: Callable[[Path], Outcome]) -> Outcome:
-    """What the work says, done in a process of its own; it has a file for the input that it is trying."""
+    """What the work says, done in its own process; it has a file for the input that it is trying."""
     with tempfile.TemporaryDirectory() as folder:
         in_hand, out = Path(folder, "input"), Path(folder, "found")
         child = os.fork()

@@ -57,7 +57,7 @@ def work(folder: str, fixes: bool) -> None:
 
 
 def measured(texts: Texts, fixes: bool) -> tuple[float, float]:
-    """(processor seconds, MB of memory) of the work, in a process of its own."""
+    """(processor seconds, MB of memory) of the work, in its own process."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in texts.items():
             path = Path(folder, name)

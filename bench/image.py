@@ -35,7 +35,7 @@ SOMEBODY = "1234:1234"
 
 
 class Buildah:
-    """buildah with a store of its own, for builds without a daemon and without namespaces."""
+    """buildah with its own store, for builds without a daemon and without namespaces."""
 
     def __init__(self, folder: Path) -> None:
         self._options = ["--storage-driver", "vfs", "--root", str(folder / "store"), "--runroot", str(folder / "run")]

@@ -8,7 +8,7 @@ else but numpy, the standard library and their own folders' modules, and that do
 at the top, or a part for `__main__`. PYTHON is an interpreter that has PyTorch 2.13 and numpy. Each script runs without
 arguments in an empty folder, first on PyTorch, where scripts that need data, arguments or a GPU drop out, and then
 on the shim, with limits on time and memory. A script that is still computing when its time is up runs if it did so on
-PyTorch as well. What PyTorch did is kept (`--outcomes`); `--again` asks anew. Printed are the scripts that fail on the
+PyTorch as well. What PyTorch did is kept (`--outcomes`); `--again` asks again. Printed are the scripts that fail on the
 shim with the last line of the error, and how often each name was missing. Exit status 1: fewer than 80 % run.
 """
 

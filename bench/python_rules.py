@@ -3,7 +3,7 @@
 
     bench/python_rules.py TREE [--repeat 3]
 
-Prints, best of the repeats: all Python rules over the whole tree (a process of its own, cold imports), the largest file
+Prints, best of the repeats: all Python rules over the whole tree (its own process, cold imports), the largest file
 of about 5,000 lines that holds guards, and one clean file as pre-commit calls it. Exit status 1 when a target is
 missed: 10 s for 15,000 files (in proportion to the bytes: 207 MB), 1.5 s, 60 ms.
 """

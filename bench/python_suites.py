@@ -6,7 +6,7 @@
 SOURCE is a checkout of PyTorch 2.6 or its unpacked source package (Debian's `pytorch`, for example: `apt-get source
 --download-only pytorch`, which needs a deb-src line). PYTHON is an interpreter that has torch 2.13: what passes there,
 by the same harness, is what counts. The harness (bench/torch_suites) puts modules of its own in the place of
-torch.testing._internal, on both. Outcomes are kept beside SOURCE: `--again` runs the shim's anew, `--torch-again`
+torch.testing._internal, on both. Outcomes are kept beside SOURCE: `--again` runs the shim's again, `--torch-again`
 PyTorch's. Exit status 1: a suite has fewer passing tests than its target.
 """
 
@@ -110,7 +110,7 @@ def outcomes_of(file: str) -> str:
 
 
 def run(python: str, backend: str, file: Path, outcomes: Path) -> None:
-    """Run a file of tests, anew after each test that ended the process."""
+    """Run a file of tests, again after each test that ended the process."""
     outcomes.parent.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     for _ in range(60):

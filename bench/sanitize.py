@@ -63,7 +63,7 @@ def library(name: str) -> str:
 
 
 def environment(cache: str, *, leaks: bool) -> dict[str, str]:
-    """The sanitizer must be in the process before the interpreter is; it ends the process with a status of its own."""
+    """The sanitizer must be in the process before the interpreter is; it ends the process with its own status."""
     # Frames that are kept to catch late uses would keep what they point to, too.
     options = f"detect_leaks={int(leaks)}:exitcode={SANITIZERS_STATUS}:detect_stack_use_after_return={int(not leaks)}"
     return {

@@ -229,7 +229,7 @@ def measure(modules: dict[str, ModuleType], mode: str, shape: tuple[int, int], g
 def in_turn(
     timers: dict[str, timeit.Timer], rounds: int, inside: Callable[[str], AbstractContextManager[Any]]
 ) -> dict[str, list[float]]:
-    """Seconds a call, by contestant and round, after a round to warm up; each is timed inside a guard of its own."""
+    """Seconds a call, by contestant and round, after a round to warm up; each is timed inside its own guard."""
     seconds: dict[str, list[float]] = {name: [] for name in timers}
     loops: dict[str, int] = {}
     for number in range(rounds + 1):

@@ -3,7 +3,7 @@
 
     python bench/verify.py [--programs 100]
 
-The programs are copies of the fixtures', C++ and Python in turn, each with a text of its own, so that each is
+The programs are copies of the fixtures', C++ and Python in turn, each with its own text, so that each is
 compiled. They are verified first one after the other in one process, then by one command. Prints the time, how much
 the process grew (resident memory, blocks of the allocator, objects, open files, child processes) in its second half,
 and the files that are left in the temporary folders. Exit status 1: something is left, or the process grew by more

@@ -28,7 +28,7 @@ def keeping_last_end(text: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     rest, start, content = sorted(edits), len(text), ""
     if not rest or rest[-1].span.end < start:
         return tuple(edits)
-    # What then stands last, with what follows it.
+    # What then is last, with what follows it.
     while not content.strip(_LINE_ENDS) and start:
         if rest and rest[-1].span.end == start:
             edit = rest.pop()

@@ -1,7 +1,7 @@
 """Git behind a closed door. Nothing else in guardfix starts it; a test looks for what does.
 
 A repository's configuration names programs for git to run, in some hundred ways, and each version of git adds some. So
-git never sees it. It is run on a repository of our own, which borrows the objects of the other one and has copies of
+git never sees it. It is run on our own repository, which borrows the objects of the other one and has copies of
 its names: no program, hook, filter, attribute or remote of the other repository takes part, and what is missing from it
 is missing. Of its configuration, only how it stores objects and names is looked up, as data, and for a revision with
 `@{`, which branch follows which.
@@ -147,7 +147,7 @@ def _run(
     text: bytes = b"",
     seconds: float | None = None,
 ) -> bytes:
-    """What git prints, standing in a folder of our own. Raises `NoRepository`."""
+    """What git prints, standing in our own folder. Raises `NoRepository`."""
     command = [_program(), *arguments]
     try:
         done = subprocess.run(
@@ -337,7 +337,7 @@ class ClosedRepository:
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            # In a thread of its own: git answers before it has read all questions.
+            # In its own thread: git answers before it has read all questions.
             asking = threading.Thread(target=_ask, args=(process.stdin, asked), daemon=True)
             asking.start()
             for _ in asked:

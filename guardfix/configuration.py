@@ -1,7 +1,7 @@
 """Configuration: `[tool.guardfix]` in pyproject.toml, or guardfix.toml.
 
 For each source file the nearest configuration counts, in its folder or one above it up to the top of the git
-repository; `extend` names one that it adds to. Patterns start from the folder of the file that they stand in.
+repository; `extend` names one that it adds to. Patterns start from the folder of the file that they are in.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _from(folder: str, path: str) -> str:
 
 
 def configuration_for(folder: str = os.curdir) -> Configuration:
-    """The configuration that is in force in a folder; its patterns start from where it stands.
+    """The configuration that is in force in a folder; its patterns start from where it is.
 
     Raises `BadConfiguration`.
     """
@@ -228,7 +228,7 @@ def read_configuration(path: str, folder: str = "") -> Configuration:
         child = sources[0]
         base = os.path.join(os.path.dirname(child.path), os.path.expanduser(child.values["extend"]))
         shorter = os.path.normpath(base)
-        if os.path.realpath(shorter) == os.path.realpath(base):  # `link/..` isn't the folder that the link stands in
+        if os.path.realpath(shorter) == os.path.realpath(base):  # `link/..` isn't the folder that the link is in
             base = shorter
         if os.path.realpath(base) in met:
             raise BadConfiguration(f"{child.path}: `extend` comes back to {base}")

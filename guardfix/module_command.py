@@ -1,4 +1,4 @@
-"""How guardfix starts a module of its own as a process."""
+"""How guardfix starts its own module as a process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fixtures that say in comments what is found in them: `guardfix test-rules`.
 
 A comment at the end of a line names what is expected there: `// GF101`, `# MY001, GF403`, `/* GF101 kernel */ \\`; the
-word behind a code is the decision's context. Siblings hold the text after the fixes: `name.migrated.cpp` after the
+word after a code is the decision's context. Siblings hold the text after the fixes: `name.migrated.cpp` after the
 safe ones, `name.unsafe.cpp` after all; without them the fixes change nothing.
 """
 

@@ -60,6 +60,6 @@ def _confirm_in(findings: Sequence[Finding], confirmation: Confirms) -> tuple[li
 
 
 def _without_uses(facts: Facts, **more: object) -> Facts:
-    """What is left to say of a file when what stands in it is in doubt: where its lines and comments are."""
+    """What is left to say of a file when what is in it is in doubt: where its lines and comments are."""
     bare = Facts(facts.path, facts.language, suppressions=facts.suppressions, line_starts=facts.line_starts)
     return replace(bare, **more)

@@ -77,7 +77,7 @@ class Options(Struct, frozen=True):
     minimum_torch: str = ""
     """The oldest torch that the code has to run with; empty if unknown."""
     reindent_limit: int = REINDENT_LIMIT
-    """How many lines a safe fix may indent anew (GF407)."""
+    """How many lines a safe fix may indent again (GF407)."""
     workers: int = 0
     cache_folder: str = ""
     """Where facts about files are kept between runs, as an absolute path; empty for nowhere."""
@@ -133,7 +133,7 @@ class Report(Struct, dict=True):
     """What is to be said of a file (a path) that is left out, and why it is."""
 
     def again(self, texts: Mapping[str, bytes]) -> Report:
-        """The same check with other texts, by path, for some of the files; only what changed is read anew.
+        """The same check with other texts, by path, for some of the files; only what changed is read again.
 
         Raises `ValueError` for a report that no check made.
         """
@@ -160,7 +160,7 @@ class Report(Struct, dict=True):
         return self.positions.start(finding.path, finding.span)
 
     def end(self, finding: Finding) -> Position:
-        """Row and column, from 1, behind the last character that a finding is about."""
+        """Row and column, from 1, after the last character that a finding is about."""
         return self.positions.end(finding.path, finding.span)
 
 

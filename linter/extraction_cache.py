@@ -33,7 +33,7 @@ _Found = TypeVar("_Found", Facts, FileSummary)
 _RACY = 2_000_000_000
 """Nanoseconds. A file that changed so shortly before may change again and keep its times: file systems round them."""
 WORTH_ASKING = 32 << 10
-"""Bytes of files. Fewer are read anew in less time than it takes to open the store and to prepare for its entries."""
+"""Bytes of files. Fewer are read again in less time than it takes to open the store and to prepare for its entries."""
 _CODE = ("facts", "files", "frontends")
 """The folders of the code that reads files; `guards.py` belongs to it as well."""
 

@@ -29,7 +29,7 @@ class Applicability(StrEnum):
 
 
 class Context(StrEnum):
-    """What a use of the old guard is for, and so what should stand there instead."""
+    """What a use of the old guard is for, and so what should be there instead."""
 
     INFERENCE = "inference"
     KERNEL = "kernel"
@@ -39,7 +39,7 @@ class Context(StrEnum):
 
 
 class Side(Enum):
-    """What a reason speaks for. Against inference is a side of its own: it is not the same as undecided."""
+    """What a reason speaks for. Against inference is its own side: it is not the same as undecided."""
 
     KERNEL = "kernel"
     BELOW_AUTOGRAD = "below_autograd"

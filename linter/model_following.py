@@ -140,7 +140,7 @@ def _standing(words: set[bytes], text: bytes) -> set[bytes]:
 
 
 def _is_called(word: bytes, text: bytes) -> bool:
-    """Whether the name stands in the text in front of a bracket, and not in a definition."""
+    """Whether the name is in the text in front of a bracket, and not in a definition."""
     for place in word_places(text, word):
         if text[max(0, place - 4) : place] != b"def " and _CALL.match(text, place + len(word)):
             return True

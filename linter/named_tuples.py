@@ -1,6 +1,6 @@
 """`typing.NamedTuple`, made in half the time: a check makes some 80 of them.
 
-`typing` compiles each annotation, which nobody asks for as long as the annotations of all modules are texts.
+`typing` compiles each annotation, which no one asks for as long as the annotations of all modules are texts.
 """
 
 from __future__ import annotations

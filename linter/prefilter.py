@@ -88,7 +88,7 @@ def suffixes_of(chosen: Iterable[Frontend]) -> dict[str, str]:
 
 
 def needles_of(rules: Iterable[Rule], language: str) -> tuple[bytes, ...]:
-    """The bytes of which one stands in every file of the language that matters to one of the rules."""
+    """The bytes of which one is in every file of the language that matters to one of the rules."""
     frontend = frontends()[language]
     mine = [rule for rule in rules if language in rule.languages]
     return shortened((*_guard_texts(mine, frontend), *_texts(mine, language)))
@@ -141,7 +141,7 @@ def shortened(needles: Iterable[bytes]) -> tuple[bytes, ...]:
 
 
 def _shared(one: bytes, other: bytes) -> bytes | None:
-    """The shorter when it stands in the longer, or a long common beginning."""
+    """The shorter when it is in the longer, or a long common beginning."""
     short, long = sorted((one, other), key=len)
     if short in long:
         return short

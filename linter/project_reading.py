@@ -51,12 +51,12 @@ _ROUNDS = 3
 
 
 def _words() -> list[bytes]:
-    """What stands in a comment that silences one of guardfix's rules, or means to."""
+    """What is in a comment that silences one of guardfix's rules, or means to."""
     return [b"GF", b"gf", *sorted({rule.name.encode() for rule in rule_names()})]
 
 
 MOST_NAMING = 60
-"""A name that stands in more files is a library's: of them only those are read that register functions."""
+"""A name that is in more files is a library's: of them only those are read that register functions."""
 _Progress = Callable[[int, int], None]
 """Called with (files done, files in all)."""
 
@@ -102,7 +102,7 @@ class ProjectReader(Struct, dict=True):
     work: BoundedWork = field(default_factory=BoundedWork)
     """What is done with each file besides reading it, within the same limits; made by `read`."""
     found: FoundFiles = field(default_factory=FoundFiles)
-    """What stands at and below the paths that were read."""
+    """What is at and below the paths that were read."""
 
     def read(
         self,
@@ -319,7 +319,7 @@ class ProjectReader(Struct, dict=True):
                 new = self._questions(project, language) - known
                 if new:
                     known |= new
-                    # Facts are read anew where a watched name stands: the place itself is then among the uses.
+                    # Facts are read again where a watched name stands: the place itself is then among the uses.
                     more += self._files_that_name(new, frozenset(known), language, progress=progress)
                     around += self._files_that_name(
                         new, frozenset(known), language, self._around.files, progress=progress
@@ -371,7 +371,7 @@ class ProjectReader(Struct, dict=True):
         return project
 
     def _may_fill(self, language: str, path: str) -> bool:
-        """Whether a model in a file may fill a cache of its own when it is run first."""
+        """Whether a model in a file may fill its own cache when it is run first."""
         may_fill = frontend_named(language).may_fill
         if may_fill is None or (source := self.workspace.read_or_none(path)) is None:
             return False
@@ -442,7 +442,7 @@ class ProjectReader(Struct, dict=True):
         """The files in which one of the words stands."""
         if among is not self._around.files.get(language):
             return self._sifted(words, among, language)
-        # What stands in memory may be another text each time; the disk stays as it was.
+        # What is in memory may be another text each time; the disk stays as it was.
         in_memory = [path for path in among if self.workspace.buffer(path) is not None]
         hits = self.known.search(words, among)
         if hits is None:

@@ -112,7 +112,7 @@ class ProjectSummarizing(Struct, frozen=True):
                 outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
                 if outermost is not None:
                     effects_below(project, facts, outermost.span, use.function)
-            # A process that is forked for the file has a call graph of its own; here one is for all files.
+            # A process that is forked for the file has its own call graph; here one is for all files.
             return frozenset(call_graph(project).wanted if self.work else ())
 
         reached = self.work.each(of_file, by_path, DECIDING)

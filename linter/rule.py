@@ -74,14 +74,14 @@ class Rule(Struct):
     guards: GuardChoice = gradient_guards
     """The rows of the guard table whose uses it looks at."""
     needles: tuple[bytes, ...] = ()
-    """What else it looks at, calls or other text: each is a piece that stands in the source as it is written here.
+    """What else it looks at, calls or other text: each is a piece that is in the source as it is written here.
     A file is read when it holds one of these, or one of the guards."""
     needles_in: Mapping[str, tuple[bytes, ...]] = MappingProxyType({})
     """Such text by language, where it matters in files of one language only."""
     shape: bytes = b""
     """A regular expression that matches in each Python file in which such text matters; empty where any does."""
     odd_uses_only: bool = False
-    """It never has a word about guards that stand in their language's ordinary shapes (`with torch.no_grad():`), so
+    """It never has a word about guards that are in their language's ordinary shapes (`with torch.no_grad():`), so
     that files which hold no others need not be parsed for it."""
     follows_models: bool = False
     """It asks what other files do with the models that a file runs: those are read as well."""
@@ -265,7 +265,7 @@ class Rule(Struct):
     def at_event(
         self, event: Event, facts: Facts, project: Project, message: str, *, span: Span | None = None
     ) -> Finding:
-        """A finding of this rule about an event, with its steps, and its guard where that stands in the same file."""
+        """A finding of this rule about an event, with its steps, and its guard where that is in the same file."""
         return self.at(
             facts,
             span or event.span,

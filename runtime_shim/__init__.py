@@ -66,7 +66,7 @@ pi = __import__("math").pi
 e = __import__("math").e
 newaxis = None
 
-#: Modules that are imported when they are asked for, and where they stand.
+#: Modules that are imported when they are asked for, and where they are.
 _MODULES = {
     **{
         name: name

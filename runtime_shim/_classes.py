@@ -1,4 +1,4 @@
-"""`torch._classes`: what stands behind `torch.classes`, which extensions import to make a namespace of their own."""
+"""`torch._classes`: what follows `torch.classes`, which extensions import to make their own namespace."""
 
 from __future__ import annotations
 

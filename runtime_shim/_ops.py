@@ -1,4 +1,4 @@
-"""`torch._ops`: the classes behind `torch.ops`, which extensions import to make a namespace of their own."""
+"""`torch._ops`: the classes behind `torch.ops`, which extensions import to make their own namespace."""
 
 from __future__ import annotations
 

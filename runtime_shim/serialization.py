@@ -1,7 +1,7 @@
 """`torch.serialization`: save and load.
 
 A file is a pickle in the shim's own format. The zip files that PyTorch's `save` writes can be loaded as well. By
-default `load` executes a pickle by a machine of its own that calls nothing of what the file names: storages are
+default `load` executes a pickle by its own machine that calls nothing of what the file names: storages are
 made of bytes of a known kind, and a tensor's sizes, strides and offset must lie in its storage.
 """
 
@@ -317,5 +317,5 @@ def load(
         where = f"{os.fspath(name)}: " if isinstance(name, (str, os.PathLike)) else ""
         raise pickle.UnpicklingError(f"{where}{error}") from error
     if machine.end < len(data) and getattr(f, "seekable", bool)():
-        f.seek(machine.end - len(data), os.SEEK_CUR)  # several values may stand in one file
+        f.seek(machine.end - len(data), os.SEEK_CUR)  # several values may be in one file
     return found

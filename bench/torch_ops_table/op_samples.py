@@ -29,7 +29,7 @@ def _small(sample: Sample) -> bool:
         elif isinstance(value, dict):
             yield from sizes(list(value.values()))
 
-    # Without elements an op may take a way of its own, which says nothing about the others.
+    # Without elements an op may take its own way, which says nothing about the others.
     return all(0 < size <= 100_000 for size in sizes((*sample.args, sample.kwargs)))
 
 

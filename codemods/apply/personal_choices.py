@@ -32,7 +32,7 @@ class Offer:
 
     @property
     def replacement(self) -> str:
-        """What would stand there; empty where nothing would."""
+        """What would be there; empty where nothing would."""
         assert self.finding.decision is not None
         return self.finding.decision.replacement or ""
 

@@ -70,7 +70,7 @@ class Rewrite:
             earlier.append(step._backward)
 
     def offset_after(self, offset: int) -> int:
-        """Where a byte of the old text stands in the new one; for a removed byte, where it was removed."""
+        """Where a byte of the old text is in the new one; for a removed byte, where it was removed."""
         for one in (self, *self.later):
             offset = one._forward.moved(offset)
         return offset
@@ -98,7 +98,7 @@ class Rewrite:
 
 
 class _Shifts:
-    """Where edits move what stands behind them; they are in the file's order, and none touches another."""
+    """Where edits move what follows them; they are in the file's order, and none touches another."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         self._spans = [edit.span for edit in edits]

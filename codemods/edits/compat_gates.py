@@ -54,7 +54,7 @@ def _own_lines(site: Site) -> Span | None:
 
 
 def _stands_alone(site: Site, lines: Span) -> bool:
-    """Whether nothing but the guard and comments stands on its lines."""
+    """Whether nothing but the guard and comments is on its lines."""
     use, text = site.use, site.text
     if text[lines.start : use.span.start].strip():
         return False

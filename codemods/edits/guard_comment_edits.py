@@ -38,5 +38,5 @@ def removal_with_comments(text: bytes, use: GuardUse, also: Span | None = None) 
 
 
 def whole_lines(text: bytes, span: Span) -> Edit:
-    """Take out the lines on which a comment stands alone."""
+    """Take out the lines on which a comment is alone."""
     return Edit(Span(line_start(text, span.start), line_end(text, span.end)), "")

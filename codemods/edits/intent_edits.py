@@ -19,7 +19,7 @@ from .guard_comment_edits import whole_lines
 from .statements import line_end, line_start
 
 PRESERVED = "preserved"
-"""The evidence of a use that nobody decided, and that keeps doing what it does."""
+"""The evidence of a use that no one decided, and that keeps doing what it does."""
 CHOSEN = "chosen"
 """The evidence of a use for which a person took a replacement while guardfix ran."""
 
@@ -92,7 +92,7 @@ def _stays(comment: Intent, site: Site) -> bool:
 
 
 def _is_objected_to(site: Site) -> bool:
-    """Whether GF301, GF302 or GF304 could object to a kernel guard here if nobody had declared it."""
+    """Whether GF301, GF302 or GF304 could object to a kernel guard here if no one had declared it."""
     use, facts, project = site.use, site.facts, site.project
     if looks_like_user_code(use, facts) or bypasses_dispatcher(use, facts, project):
         return True

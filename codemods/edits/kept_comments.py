@@ -1,4 +1,4 @@
-"""Comments that stand where a fix writes: they are kept beside what it writes, in Python above its statement."""
+"""Comments that are where a fix writes: they are kept beside what it writes, in Python above its statement."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def keeping_comments(edits: Sequence[Edit], facts: Facts, text: bytes) -> tuple[
 
 
 def without_comments(text: bytes, place: Span, language: str) -> bytes:
-    """What stands in a place, with a blank for each comment."""
+    """What is in a place, with a blank for each comment."""
     comments = list(_within(place, text, language))
     starts = [place.start, *(comment.end for comment in comments)]
     ends = [*(comment.start for comment in comments), place.end]
@@ -141,7 +141,7 @@ def _with_comments(edit: Edit, comments: Sequence[bytes], text: bytes) -> Edit:
 
 
 def _with_lines_above(edits: Sequence[Edit], lost: Mapping[Edit, Sequence[bytes]], text: bytes) -> tuple[Edit, ...]:
-    """In Python a comment may end any line, but what it would end need not be one: it gets a line of its own."""
+    """In Python a comment may end any line, but what it would end need not be one: it gets its own line."""
     found = []
     for edit in edits:
         starts = logical_lines(text)

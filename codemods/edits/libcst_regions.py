@@ -24,7 +24,7 @@ from .statements import indentation, line_start, newline_of
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Rewriting = Callable[[Sequence[Statement]], Sequence[Statement] | None]
-"""Takes the statements of a region to what should stand there; None when it cannot be done."""
+"""Takes the statements of a region to what should be there; None when it cannot be done."""
 
 _LINE = lazy_regex(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 
@@ -32,7 +32,7 @@ _LINE = lazy_regex(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 def rewrite_statements(text: bytes, span: Span, rewriting: Rewriting) -> list[Edit] | None:
     """The edits that rewrite the statements of `span`, which are those of one block; None when that fails.
 
-    The span begins where the first statement begins, alone on its line, and ends at or behind the last one's end.
+    The span begins where the first statement begins, alone on its line, and ends at or after the last one's end.
     """
     start = line_start(text, span.start)
     indent = indentation(text, span.start)
@@ -97,7 +97,7 @@ def line_edits(text: bytes, span: Span, new: bytes) -> list[Edit]:
 
 @lru_cache(maxsize=1)
 def indent_unit(text: bytes) -> str:
-    """What one level of indentation is in this file: the commonest step behind a colon."""
+    """What one level of indentation is in this file: the commonest step after a colon."""
     steps: Counter[bytes] = Counter()
     for match in re.finditer(rb"(?m)^([ \t]*)[^\s#][^\n]*:[ \t]*\r?\n([ \t]+)(?=[^\s#])", text):
         outer, inner = match[1], match[2]
@@ -107,7 +107,7 @@ def indent_unit(text: bytes) -> str:
 
 
 def wrap(statements: Sequence[Statement], guard: str, unit: str, header: cst.TrailingWhitespace) -> cst.With:
-    """`with guard:` around the statements, which are indented by one more `unit`; `header` stands behind the colon."""
+    """`with guard:` around the statements, which are indented by one more `unit`; `header` follows the colon."""
     first = statements[0]
     lines = list(getattr(first, "leading_lines", ()))
     while lines and lines[0].comment is None:

@@ -1,4 +1,4 @@
-"""Edits of C++ that stands in a Python literal, written as the literal has to have them."""
+"""Edits of C++ that is in a Python literal, written as the literal has to have them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _BLANKS = b" \t"
 _COMMENT = lazy_regex(
     rb"[ \t]*(//[^\r\n\\]*(?:\\(?:\r\n|[\r\n])?[^\r\n\\]*)*|/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*(?=[\r\n]|\Z))"
 )
-"""A comment behind a statement that ends its line, with the lines that a backslash joins to it."""
+"""A comment after a statement that ends its line, with the lines that a backslash joins to it."""
 _NEWLINE = lazy_regex(rb"\r\n|\n|\r")
 
 
@@ -43,7 +43,7 @@ def newline_of(text: bytes, offset: int) -> bytes:
 
 
 def removal(text: bytes, span: Span) -> Edit:
-    """Take a statement out: with its line, when nothing else stands on it; a comment behind it stays."""
+    """Take a statement out: with its line, when nothing else is on it; a comment behind it stays."""
     start = line_start(text, span.start)
     alone_before = text[start : span.start].strip(_BLANKS) == b""
     comment = _COMMENT.match(text, span.end)
@@ -97,7 +97,7 @@ def without_gap(text: bytes, removed: Edit) -> Edit:
 
 
 def removal_with_comment(text: bytes, span: Span) -> tuple[Edit, str]:
-    """Take a statement out together with the comment behind it; the comment is given back, for its new place."""
+    """Take a statement out together with the comment after it; the comment is given back, for its new place."""
     comment = _COMMENT.match(text, span.end)
     if comment is None:
         return removal(text, span), ""

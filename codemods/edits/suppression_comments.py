@@ -18,7 +18,7 @@ _OPENER = lazy_regex(rb"(?://+|/\*+|#+)[ \t]*")
 
 
 def without_codes(site: Site, place: Span, codes: Sequence[str]) -> Edit | None:
-    """The edit that takes codes out of the comment that stands at `place`; None where it is in no comment."""
+    """The edit that takes codes out of the comment that is at `place`; None where it is in no comment."""
     text = site.text
     comment = next((one for one in frontend_named(site.facts.language).comments(text) if one.holds(place)), None)
     written = _LIST.search(text, place.start, place.end)

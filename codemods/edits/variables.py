@@ -63,5 +63,5 @@ def free_name(facts: Facts, text: bytes, use: GuardUse, dropped: Sequence[Span] 
 
 @lru_cache(maxsize=16)
 def _counted(text: bytes, span: Span) -> Counter[str]:
-    """How often each name stands in the span."""
+    """How often each name is in the span."""
     return Counter(match.group().decode() for match in _NAME.finditer(text, *span))

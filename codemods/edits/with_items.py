@@ -63,7 +63,7 @@ def _item_on_its_own_line(text: bytes, found: PythonUse) -> list[Edit] | None:
         line = line_start(text, place)
         comma = _COMMA.match(text, line) if text[line:place].isspace() else None
         comma = comma or _COMMA.match(text, place)
-        if comma is not None:  # the comma stands on a line below
+        if comma is not None:  # the comma is on a line below
             edits.append(Edit(Span(*comma.span()), ""))
         elif text[place : place + 1] != b")":
             return None
@@ -74,7 +74,7 @@ def _item_on_its_own_line(text: bytes, found: PythonUse) -> list[Edit] | None:
 
 
 def _body(node: cst.With) -> Sequence[Statement] | None:
-    """The statements of a `with`, to stand in its place, with the comments that stood on it."""
+    """The statements of a `with`, to be in its place, with the comments that stood on it."""
     if isinstance(node.body, cst.SimpleStatementSuite):
         return [cst.SimpleStatementLine(node.body.body, node.leading_lines, node.body.trailing_whitespace)]
     block = cst.ensure_type(node.body, cst.IndentedBlock)

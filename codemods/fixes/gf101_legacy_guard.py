@@ -55,7 +55,7 @@ def migrate_cpp(site: Site) -> Fix | None:
 
 
 def _removal(site: Site) -> list[Edit] | None:
-    """The edits that take the guard out; None where it is not a plain declaration of its own."""
+    """The edits that take the guard out; None where it is not its own plain declaration."""
     if site.use.form not in (Form.DECLARATION, Form.AUTO) or site.use.macro is not None:
         return None
     return guard_removal(site)

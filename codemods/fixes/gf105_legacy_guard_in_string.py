@@ -1,4 +1,4 @@
-"""GF105: what GF101 does in C++, for C++ that stands in a Python literal or in a code block of documentation."""
+"""GF105: what GF101 does in C++, for C++ that is in a Python literal or in a code block of documentation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rewrite_in_literal(site: Site) -> Fix | None:
 
 
 def _in_piece(site: Site, piece: Facts, text: bytes) -> Site:
-    """The site as C++ that stands alone. A piece proves nothing about what bypasses the dispatcher."""
+    """The site as C++ that is alone. A piece proves nothing about what bypasses the dispatcher."""
     choice = replace(site.choice, remove_redundant=False, compat=False)
     return replace(site, facts=piece, source=replace(site.source, text=text), choice=choice)
 

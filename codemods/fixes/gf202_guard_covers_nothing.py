@@ -14,7 +14,7 @@ from ..site import Site
 
 FIX = FixRule()
 _IF = re.compile(rb"\bif[ \t]*\(([\w \t!.&|<>=:\->]*(?:\(\))?[\w \t!.&|<>=:\->]*)\)\s*\Z")
-"""An `if` with a condition that can stand in brackets elsewhere as it is."""
+"""An `if` with a condition that can be in brackets elsewhere as it is."""
 _COMMENT = re.compile(rb"//[^\r\n]*")
 _SIMPLE = re.compile(r"!?[\w.:]+(?:->\w+)*(?:\(\))?\Z")
 _LONGEST = 300

@@ -1,4 +1,4 @@
-"""GF203: the parentheses that make it a function declaration are dropped, or the guard gets a name of its own."""
+"""GF203: the parentheses that make it a function declaration are dropped, or the guard gets its own name."""
 
 from __future__ import annotations
 

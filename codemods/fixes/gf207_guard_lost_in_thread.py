@@ -43,7 +43,7 @@ def _holds(function: Function, offset: int) -> bool:
 
 
 def _at_the_top(function: Function, declaration: str, text: bytes) -> Edit:
-    """`{ work(); }` -> `{ declaration work(); }`, on a line of its own where the body has lines."""
+    """`{ work(); }` -> `{ declaration work(); }`, on its own line where the body has lines."""
     start = function.body.start + 1
     end = start
     while end < function.body.end and text[end : end + 1].isspace():

@@ -22,7 +22,7 @@ def declare_a_guard(site: Site) -> Fix | None:
     code = code_only(site.text)
     begin = statement_around(code, function.body, site.finding.span.start)
     if b"{" in code[begin : site.finding.span.start] or b"#" in code[begin : site.finding.span.end]:
-        return None  # it stands in a block of its own, or the preprocessor decides about it
+        return None  # it is in its own block, or the preprocessor decides about it
     name = "guard" if b"guard" not in code[slice(*function.span)] else "below_autograd"
     newline, indent = newline_of(site.text, begin).decode(), indentation(site.text, begin).decode()
     declared = f"at::{BELOW_ADINPLACEORVIEW} {name};{newline}{indent}"

@@ -23,7 +23,7 @@ _DEEPEST_WITH = 8
 
 @FIX.fix
 def guard_inside(site: Site) -> Fix | None:
-    """Guards above the same function go together, in their order: apart, the upper one would come to stand inside."""
+    """Guards above the same function go together, in their order: apart, the upper one would come to be inside."""
     found = site.python_use
     if found is None or found.decorated is None:
         return None

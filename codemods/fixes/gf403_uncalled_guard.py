@@ -25,5 +25,5 @@ def call_it(site: Site) -> Fix | None:
     if use.form is not Form.WITH:
         return made_decorator(site)
     if found.async_with:
-        return None  # brackets do not help: no guard can stand in it
+        return None  # brackets do not help: no guard can be in it
     return site.fix(f"call `{use.written}()`", [insertion(found.call_span.end, "()")])

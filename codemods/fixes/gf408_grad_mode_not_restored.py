@@ -54,7 +54,7 @@ def declare_a_guard(site: Site) -> Fix | None:
     if code.count(b"{", function.body.start + 1, switch.span.start) != code.count(
         b"}", function.body.start + 1, switch.span.start
     ):
-        return None  # in a block of its own, where the guard would end too early
+        return None  # in its own block, where the guard would end too early
     edits = [_guard(switch, code, function.body)]
     if switch.restore is not None:
         end = _ENDS.match(code, switch.restore.end)

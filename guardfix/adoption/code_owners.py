@@ -14,7 +14,7 @@ from guardfix.linter.files.ignore_patterns import IgnorePattern, NoPattern
 from guardfix.linter.files.sources import Unreadable, read_regular
 
 PLACES = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
-"""Where the file stands, from the top of the repository."""
+"""Where the file is, from the top of the repository."""
 NO_OWNER = "(no owner)"
 """How files are listed that no line matches."""
 
@@ -27,7 +27,7 @@ class CodeOwners:
 
     @classmethod
     def read(cls, top: str) -> CodeOwners:
-        """The file of a repository; without one, nobody owns anything."""
+        """The file of a repository; without one, no one owns anything."""
         for place in PLACES:
             try:
                 return cls.parse(read_regular(os.path.join(top, place)).decode("utf-8", "replace"))

@@ -28,7 +28,7 @@ class Commented:
     """The rows of the old text that have a line more above them now."""
 
     def row_now(self, row: int) -> int:
-        """Where a row of the old text stands in the new one."""
+        """Where a row of the old text is in the new one."""
         return row + sum(1 for other in self.above if other <= row)
 
 

@@ -24,7 +24,7 @@ GUARD_NAMES = frozenset(name for name, guard in CPP.items() if gradient_guards(g
 are read."""
 _NEEDLE = re.compile("|".join(sorted(GUARD_NAMES)).encode())
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""Texts in which the names stand as other bytes."""
+"""Texts in which the names are as other bytes."""
 _LARGEST = 8 << 20
 _SCHEMA = """CREATE TABLE IF NOT EXISTS counts
   (blob TEXT, language TEXT, version TEXT, counts TEXT, PRIMARY KEY (blob, language, version))"""

@@ -107,7 +107,7 @@ def _dask(address: str, jobs: int) -> Iterator[ExecutorHandle]:
     import dask
 
     # The run reports once what happens to the cluster.
-    for logger in ("distributed", "distributed.client"):  # which has a level of its own
+    for logger in ("distributed", "distributed.client"):  # which has its own level
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     # A task is a repository: memory is limited there, and a worker that waits for its server is not stuck.
     quiet = {

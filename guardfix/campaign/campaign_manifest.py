@@ -1,6 +1,6 @@
 """The manifest of a campaign: which repositories it is about.
 
-A plain list has a repository on each line, a folder or a git URL, and behind a space its revision. A TOML file has a
+A plain list has a repository on each line, a folder or a git URL, and after a space its revision. A TOML file has a
 table `[[repository]]` for each, which can say more.
 """
 
@@ -74,7 +74,7 @@ def read_manifest(path: str) -> list[RepositoryEntry]:
 
 
 _Row = tuple[str, Mapping[str, Any]]
-"""(where it stands, what it says)."""
+"""(where it is, what it says)."""
 
 
 def _rows_of_list(text: str, path: str) -> Iterable[_Row]:

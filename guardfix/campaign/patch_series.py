@@ -44,7 +44,7 @@ class PatchSeries:
     def of(cls, report: FixableReport, files: CheckedOut, folder: Path) -> PatchSeries:
         """Apply the chosen fixes rule by rule, commit each rule's, and write the patches.
 
-        The report is that of the files, which stand in the working folder and hold the new texts afterwards. A rule
+        The report is that of the files, which are in the working folder and hold the new texts afterwards. A rule
         whose fixes another one makes room for gets a second commit. Raises `NoRepository`.
         """
         series = cls()

@@ -1,4 +1,4 @@
-"""A repository's commits: which one a revision means, and its files in a folder of our own.
+"""A repository's commits: which one a revision means, and its files in our own folder.
 
 Git is only run through `closed_git`: neither the configuration of the repository nor anything in it is executed, and
 nothing is written to it.
@@ -19,7 +19,7 @@ from .campaign_manifest import is_url
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 SNAPSHOT = "snapshot-"
-"""What stands in front of the digest of a folder's files, where there is no commit."""
+"""What is in front of the digest of a folder's files, where there is no commit."""
 
 
 def commit_of(source: str, revision: str, *, seconds: float | None = None) -> str:
@@ -120,7 +120,7 @@ class CheckedOut:
         return self._repository.run(*arguments, tree=self.tree, text=text)
 
     def commit_changes(self, paths: Sequence[str], message: str) -> str:
-        """Commit what stands in these files now; the commit's time is that of the one below it, so that the same
+        """Commit what is in these files now; the commit's time is that of the one below it, so that the same
         changes give the same commit. Raises `NoRepository`.
         """
         self.git("update-index", "-z", "--stdin", text=b"\0".join(os.fsencode(path) for path in paths))

@@ -89,14 +89,14 @@ _REPOSITORIES = {
     "started_at": "TIMESTAMP",
 }
 TIME_COLUMNS = ("seconds", "cpu_seconds", "peak_megabytes", "started_at")
-"""What another run of the same measures anew; all other columns are the same."""
+"""What another run of the same measures again; all other columns are the same."""
 TABLE_NAMES = ("uses", "findings", "repositories")
 _STAMP = ".tables"
 _MEMORY = "1GB"
 
 
 def connect(store: ResultStore) -> DuckDBPyConnection:
-    """A connection that sees the campaign's tables, made anew where results have come since.
+    """A connection that sees the campaign's tables, made again where results have come since.
 
     Raises `BadStore`, `NoDuckDB`.
     """

@@ -1,4 +1,4 @@
-"""A server that does one repository after another, each in a process of its own.
+"""A server that does one repository after another, each in its own process.
 
 Executors' workers have threads and connections, which a fork would copy in whatever state they are. So each worker has
 one such server: it has imported everything and nothing else, and forks for each task a process with limits. Whatever
@@ -115,7 +115,7 @@ def _warm_up() -> None:
 
 
 def _contained(request: TaskRequest, worker: int) -> TaskEnding:
-    """Do a task in a process of its own. `worker` can be read from when the worker is gone.
+    """Do a task in its own process. `worker` can be read from when the worker is gone.
 
     Raises `WorkerGone`.
     """

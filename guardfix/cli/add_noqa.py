@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def add_comments(report: FixableReport, run: CommandRun) -> int:
     """Write the comments; the exit status.
 
-    The texts are checked again before they are written: a comment that silences nothing where it stands, in the middle
+    The texts are checked again before they are written: a comment that silences nothing where it is, in the middle
     of a string, is tried on a line above, and else not written.
     """
     from guardfix.codemods.apply.applying import clear_abandoned

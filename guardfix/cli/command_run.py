@@ -50,7 +50,7 @@ class CommandRun(Struct, frozen=True):
     configuration: str
     """The configuration file, or empty."""
     given: tuple[str, ...] = ()
-    """The rules' selectors that stand on the command line."""
+    """The rules' selectors that are on the command line."""
     workspace: Workspace = DISK
     standard_input: bytes | None = None
     """What was read instead of a file, which is then the only path."""
@@ -147,7 +147,7 @@ def _configured(
             raise usage_error(f"--config takes one file, but {len(files)} were given: {', '.join(files)}")
         if isolated and files:
             raise usage_error("--isolated can't be combined with a file for --config")
-        # As in Ruff: a file that is named starts from where it was named, one that was found from where it stands.
+        # As in Ruff: a file that is named starts from where it was named, one that was found from where it is.
         found = read_configuration(files[0]) if files else Configuration() if isolated else configuration_for()
         main = found.with_values(inline)
         options = changed(main)

@@ -68,7 +68,7 @@ def _configuration_of(path: str, configs: tuple[str, ...]) -> Configuration:
         files = [text for text in configs if inline_settings(text) is None]
         folder = path if os.path.isdir(path) else os.path.dirname(path) or os.curdir
         found = read_configuration(files[-1]) if files else configuration_for(folder)
-        # A file without a configuration of its own is checked by that of the working folder.
+        # A file without its own configuration is checked by that of the working folder.
         return (found if found.sources else configuration_for()).with_values(inline)
     except BadConfiguration as error:
         raise Failure(str(error)) from None

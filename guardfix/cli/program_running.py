@@ -87,7 +87,7 @@ def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions
 
 
 def _explain(shown: str, source: Path | None = None) -> None:
-    """One line behind a traceback: what the tensor is and where it was made, and what says more.
+    """One line after a traceback: what the tensor is and where it was made, and what says more.
 
     `source` is the file of a C++ program, whose backtrace names functions alone.
     """

@@ -12,7 +12,7 @@ from typing import Any
 from .ending_signals import in_main_thread
 
 _FIRST, _NEXT = 0.5, 0.1
-"""Seconds until the line is shown, and until it is shown anew."""
+"""Seconds until the line is shown, and until it is shown again."""
 
 
 @contextmanager
@@ -60,7 +60,7 @@ class ProgressLine:
             self._text, self._parsed = "deciding", True
 
     def show(self, number: int, frame: Any) -> None:
-        """Write the line anew."""
+        """Write the line again."""
         import shutil
 
         self._shown = True

@@ -1,4 +1,4 @@
-"""`python -m guardfix.cli.record_arguments` writes `check_arguments.py` anew: after a change of `check`'s options."""
+"""`python -m guardfix.cli.record_arguments` writes `check_arguments.py` again: after a change of `check`'s options."""
 
 from __future__ import annotations
 

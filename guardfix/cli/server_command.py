@@ -39,7 +39,7 @@ def command(stdio: bool, log_level: str) -> None:
     gc.freeze()  # what was imported stays: the collector need not look at it again
     server = new_server()
     server.start_io()
-    # Nobody is left to receive the result of a check that is still running. Ending without goodbye is a failure, by
+    # No one is left to receive the result of a check that is still running. Ending without goodbye is a failure, by
     # the protocol.
     sys.stderr.flush()
     os._exit(0 if server.is_shut_down else 1)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None:
-    """Says that programs are about to be run, where that is new. With nobody to ask and no `yes` this is the end."""
+    """Says that programs are about to be run, where that is new. With no one to ask and no `yes` this is the end."""
     from ..output.terminal_layout import wrapped
     from ..verify.consent import is_known, projects_of, remember
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..why.answers import ErrorAnswer
 
 _LARGEST = 4 << 20
-"""Characters of a log that are read, from its end: the error stands there."""
+"""Characters of a log that are read, from its end: the error is there."""
 
 
 @click.command("why", short_help="From an error message or traceback to its cause, and what cures it.")

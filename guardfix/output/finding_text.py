@@ -14,7 +14,7 @@ _MARKS = {Applicability.SAFE: "[*]", Applicability.UNSAFE: "[unsafe fix]", Appli
 
 
 def mark_of(finding: FixableFinding) -> str:
-    """What stands behind the code of a finding that has a fix."""
+    """What follows the code of a finding that has a fix."""
     return _MARKS[finding.fix.applicability] if finding.fix is not None else ""
 
 

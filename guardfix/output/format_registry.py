@@ -56,7 +56,7 @@ class OutputFormat(Struct, frozen=True):
     rules: Callable[[Sequence[Rule], Output], None] | None = None
     """Writes the list of rules."""
     for_machines: bool = False
-    """Nothing else may stand in the output; formats for people are followed by a summary."""
+    """Nothing else may be in the output; formats for people are followed by a summary."""
     statistics: Callable[[Sequence[RuleCount], Output], None] | None = None
     """Writes how many findings each rule has."""
 

@@ -26,7 +26,7 @@ _SHOWN_EVIDENCE = 6
 _SHOWN_STEPS = 9
 _ALL_OF_THEM = "in --output-format json"
 _LEAST_BESIDE = 40
-"""Columns for a rule's summary; where there are fewer, it stands below the name."""
+"""Columns for a rule's summary; where there are fewer, it is below the name."""
 
 
 def _write_findings(report: FixableReport, output: Output) -> None:

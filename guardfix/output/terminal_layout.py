@@ -111,7 +111,7 @@ def wrapped(text: str, width: int | None, *, first: int = 0, indent: str = "") -
 
 
 def reflowed(text: str, width: int | None) -> str:
-    """A text whose paragraphs are broken anew, to fit a terminal; indented lines, which are code, stay as they are."""
+    """A text whose paragraphs are broken again, to fit a terminal; indented lines, which are code, stay as they are."""
     if width is None:
         return text
     lines: list[str] = []
@@ -125,7 +125,7 @@ def reflowed(text: str, width: int | None) -> str:
 
 
 class Frame(NamedTuple):
-    """A line of code, and what stands below it."""
+    """A line of code, and what is below it."""
 
     code: str
     before: str
@@ -147,7 +147,7 @@ def frame(line: str, start: int, end: int, width: int | None) -> Frame:
     before, marked, after = (displayable(part) for part in (before, line[start : min(end, start + reach)], after))
     if cells(before) + cells(marked) + cells(after) <= width:
         return Frame(before + marked + after, " " * cells(before), "^" * max(1, cells(marked)))
-    # The code behind the marked part gives way first, then that before it, last the marked part itself.
+    # The code after the marked part gives way first, then that before it, last the marked part itself.
     lead = max(1, width - cells(marked) - 1)
     if cells(before) > lead:
         before = "…" + _last(before, lead - 1)

@@ -14,7 +14,7 @@ from .terminal_layout import frame, wrapped
 
 
 class VerdictFrame(NamedTuple):
-    """A line of a file, where it is known, and what stands below it."""
+    """A line of a file, where it is known, and what is below it."""
 
     path: str
     row: int | None

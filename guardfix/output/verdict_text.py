@@ -32,7 +32,7 @@ _SHOWN = 3
 def verdict_lines(result: Result, *, color: bool, width: int | None = None, verbose: bool = False) -> Iterator[str]:
     """The lines of one result: the verdict, the place in the code that it is about, and what to do.
 
-    With `verbose`, everything that led to the verdict stands below.
+    With `verbose`, everything that led to the verdict is below.
     """
     judgement, style = result.judgement, styling(color)
     shown = verdict_frame(result)

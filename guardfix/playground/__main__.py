@@ -1,6 +1,6 @@
 """The process that checks what is pasted: each line of standard input is a question in JSON, each of output an answer.
 
-It is a process of its own so that it can be stopped, and its memory limited, whatever is pasted.
+It is its own process so that it can be stopped, and its memory limited, whatever is pasted.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class TooBusy(Exception):
 
 
 class CheckingProcess:
-    """Started at the first question, and anew after it was stopped."""
+    """Started at the first question, and again after it was stopped."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

@@ -1,4 +1,4 @@
-"""The report of a folder, made anew when something in it has changed."""
+"""The report of a folder, made again when something in it has changed."""
 
 from __future__ import annotations
 

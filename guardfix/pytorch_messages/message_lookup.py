@@ -22,7 +22,7 @@ class FoundMessage(NamedTuple):
     exact: bool
     """The text holds the message, or is a part of it; else only words agree."""
     start: int = 0
-    """Where the message stands in the text, with each run of blanks as one character."""
+    """Where the message is in the text, with each run of blanks as one character."""
 
 
 def message_in(text: str) -> KnownMessage | None:
@@ -92,7 +92,7 @@ def _words_of_rows() -> dict[str, frozenset[str]]:
 
 @cache
 def _weights() -> dict[str, float]:
-    """A word that stands in few messages says more."""
+    """A word that is in few messages says more."""
     rows = _words_of_rows()
     counts = Counter(word for words in rows.values() for word in words)
     return {word: math.log(1 + len(rows) / count) for word, count in counts.items()}

@@ -77,7 +77,7 @@ def colored(line: Sequence[str]) -> Markup:
 def spoken(text: str) -> Markup:
     """A message, in which backticks mark code."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # one that stands alone
+    if len(parts) % 2 == 0:  # one that is alone
         return escape(text)
     made = [Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)]
     return Markup("").join(made)
@@ -94,6 +94,6 @@ def _digest(text: str) -> str:
 
 
 def _for_script(value: Any) -> Markup:
-    """JSON that can stand in a script element: nothing in it ends the element, or begins a comment."""
+    """JSON that can be in a script element: nothing in it ends the element, or begins a comment."""
     text = json_text(value, compact=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -137,7 +137,7 @@ class ShownProgram:
 
     @property
     def differences(self) -> int:
-        """Steps that differ; those that only one side came to, behind the end of the other, are none."""
+        """Steps that differ; those that only one side came to, after the end of the other, are none."""
         return sum(row.agreement in (StepAgreement.MARKS.value, StepAgreement.PARTED.value) for row in self.rows)
 
     @property
@@ -282,7 +282,7 @@ def _rows(steps: Sequence[AlignedStep], before: AutogradGraph, after: AutogradGr
 
 
 def _with_ends(rows: list[ShownRow]) -> list[ShownRow]:
-    """What one side alone came to at the end of a thread, behind the parting, is no difference: the other has ended."""
+    """What one side alone came to at the end of a thread, after the parting, is no difference: the other has ended."""
     found: list[ShownRow] = []
     one_sided: dict[int, str] = {}
     for row in reversed(rows):

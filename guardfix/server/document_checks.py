@@ -1,4 +1,4 @@
-"""Checks of open texts: each file's own facts anew at every edit, the rest of its project from memory."""
+"""Checks of open texts: each file's own facts again at every edit, the rest of its project from memory."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Base(NamedTuple):
     reuses: int
     """How many have."""
     until: float
-    """The time from which what stands on the disk is read anew, unless the editor tells of changes."""
+    """The time from which what is on the disk is read again, unless the editor tells of changes."""
 
 
 class _Seen(NamedTuple):
@@ -86,7 +86,7 @@ class CheckedText:
     def facts(self) -> Facts | None:
         """What the file contributes; None where it holds no guard.
 
-        A check passes files over in which every guard stands as it should: those are read when they are asked about.
+        A check passes files over in which every guard is as it should: those are read when they are asked about.
         """
         known = self.report.project.files.get(self.document.path)
         if known is not None:
@@ -143,7 +143,7 @@ class DocumentChecks:
         self._real_paths: dict[str, str] = {}
 
     def forget(self) -> None:
-        """Read everything anew: a file or a configuration has changed on the disk."""
+        """Read everything again: a file or a configuration has changed on the disk."""
         self._bases.clear()
         self._seen.clear()
         self._real_paths.clear()
@@ -184,7 +184,7 @@ class DocumentChecks:
         return base.reuses < _REUSED and self._is_current(base.until)
 
     def _is_current(self, until: float) -> bool:
-        """Whether what was read, and counts until that time, still stands on the disk as far as one is told."""
+        """Whether what was read, and counts until that time, still is on the disk as far as one is told."""
         return self.is_told_of_changes or time.monotonic() < until
 
     def check_folders(

@@ -115,7 +115,7 @@ def is_running(number: int) -> bool:
     if os.name == "nt" or number <= 0:
         return True
     try:
-        if hasattr(os, "pidfd_open"):  # tells of those as well that have ended and that nobody has waited for
+        if hasattr(os, "pidfd_open"):  # tells of those as well that have ended and that no one has waited for
             descriptor = os.pidfd_open(number)
             try:
                 return not select.select([descriptor], [], [], 0)[0]

@@ -39,7 +39,7 @@ class EditorLines:
         return Range(self.position(span.start), self.position(span.end))
 
     def offset(self, position: Position) -> int:
-        """The byte offset of a position; one behind the end of a line or of the text means that end."""
+        """The byte offset of a position; one after the end of a line or of the text means that end."""
         if position.line >= len(self._starts):
             return len(self.data)
         start = self._starts[position.line]

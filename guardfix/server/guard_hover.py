@@ -91,7 +91,7 @@ def steps_as_list(steps: Sequence[StepTaken], path: str) -> str:
         [f"{number}. {step.message} ({_link(step, path)})" for number, step in part] for part in (first, last)
     )
     if left_out:
-        # A list counts on from where it begins: what follows the gap is a list of its own.
+        # A list counts on from where it begins: what follows the gap is its own list.
         begin += ["", f"({left_out} are not shown)", ""]
     return "\n".join(begin + end)
 

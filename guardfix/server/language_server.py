@@ -40,7 +40,7 @@ _SUFFIXES = sorted({**LANGUAGES, **ON_REQUEST})
 _WATCHED = (*CONFIGURATION_FILES, ".gitignore", f"*{{{','.join(_SUFFIXES)}}}")
 _SMALL = b"void f() {\n  at::AutoNonVariableTypeMode guard;\n}\n"
 _SETTLES = 0.3
-"""Seconds without further news after which changed files are read anew: a checkout changes thousands."""
+"""Seconds without further news after which changed files are read again: a checkout changes thousands."""
 _CANNOT_CHECK = (BadConfiguration, BadPattern, NoSuchPath, UnknownRule)
 
 _log = logging.getLogger(__name__)
@@ -195,7 +195,7 @@ class GuardfixServer(LanguageServer):
         if self._running.get(key) is task:
             del self._running[key]
         if not task.cancelled():
-            task.exception()  # seen by whoever still waits; without this, asyncio logs that nobody has seen it
+            task.exception()  # seen by whoever still waits; without this, asyncio logs that no one has seen it
 
     async def _check_now(self, document: OpenDocument) -> CheckedText:
         generation = self._generation

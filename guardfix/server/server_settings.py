@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How the server behaves in an editor. What is looked for stands in the project's configuration instead."""
+    """How the server behaves in an editor. What is looked for is in the project's configuration instead."""
 
     debounce: int = 150
     """How many milliseconds after the last key press the text is checked."""
@@ -20,7 +20,7 @@ class ServerSettings:
     inlayHints: bool = True
     """Tell what each guard is for behind it, where the editor shows such hints."""
     modeHints: bool = False
-    """Tell which mode begins behind each function, block and guard that begins one."""
+    """Tell which mode begins after each function, block and guard that begins one."""
 
     @classmethod
     def of(cls, given: Any, initial: ServerSettings | None = None) -> tuple[ServerSettings, list[str]]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .traces import Parting, TracedEvent, alike, paired_threads, same_marks
 
 _MOST_MATCHED = 2_000
-"""Steps behind the parting that are matched by their ops; those behind them are paired by their numbers."""
+"""Steps behind the parting that are matched by their ops; those after them are paired by their numbers."""
 
 
 class StepAgreement(Enum):

@@ -1,7 +1,7 @@
 """Puts counters beside the guards of a text, so that a run tells which of them it entered.
 
-A counter stands on its guard's own line, so that no line moves. In C++ it is an object beside the guard, which lives as
-long; where nothing can stand beside a guard (a member, an optional, an alias), the guard's type is replaced by one that
+A counter is on its guard's own line, so that no line moves. In C++ it is an object beside the guard, which lives as
+long; where nothing can be beside a guard (a member, an optional, an alias), the guard's type is replaced by one that
 counts. In Python the guard is wrapped where it is made.
 """
 
@@ -50,7 +50,7 @@ class CountedText:
         self.is_python = self.facts is not None and self.facts.python is not None
 
     def use_at(self, offset: int) -> GuardUse | None:
-        """The guard whose type stands at the offset, or whose statement begins or holds it."""
+        """The guard whose type is at the offset, or whose statement begins or holds it."""
         uses = [use for use in self._all_uses() if is_entered(use)]
         exact = next((use for use in uses if use.type_span.start == offset), None)
         return exact or next((use for use in uses if use.span.start <= offset < use.span.end), None)
@@ -70,7 +70,7 @@ class CountedText:
     ) -> tuple[bytes, frozenset[int]]:
         """The text with counters for the numbered guards, and the numbers of those that could be given one.
 
-        `places` are offsets at which a guard stood that is gone: a counter stands there by itself.
+        `places` are offsets at which a guard stood that is gone: a counter is there by itself.
         """
         edits: list[Edit] = []
         types: list[int] = []
@@ -124,7 +124,7 @@ class CountedText:
         parent = statement.parent
         if parent is not None and parent.type in _BLOCKS:
             return [insertion(statement.start_byte, _counter(number))]
-        # The body of an `if` without braces: both in a block of their own.
+        # The body of an `if` without braces: both in their own block.
         return [
             insertion(statement.start_byte, f"{{ {_counter(number)}"),
             insertion(statement.end_byte, " }"),
@@ -144,7 +144,7 @@ class CountedText:
         return [] if end < 0 else [insertion(end, f"::guardfix::Entered guardfix_entered_{number}{{{number}}};")]
 
     def _alone(self, number: int, offset: int) -> list[Edit]:
-        """A counter where a removed guard stood; nothing where no statement can stand there."""
+        """A counter where a removed guard stood; nothing where no statement can be there."""
         language = frontend_named("cpp")
         if any(span.start < offset < span.end for span in language.comments(self.source.text)):
             return []

@@ -230,7 +230,7 @@ class _ServedProject:
         return sorted(files_below(self.copy, CPP_SUFFIXES, without=["build"]))
 
     def _modules_with_guards(self) -> Iterator[str]:
-        """The Python modules that are migrated, or that guards stand in; no tests."""
+        """The Python modules that are migrated, or that guards are in; no tests."""
         sites = {linkless_path(site.place.path) for site in self.migration.sites}
         for path in sorted(sites | set(self.migration.texts)):
             is_test = path.name.startswith(("test_", "conftest"))

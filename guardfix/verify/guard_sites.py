@@ -1,4 +1,4 @@
-"""The guards of the programs' files: where they stand, and the texts in which they are counted."""
+"""The guards of the programs' files: where they are, and the texts in which they are counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SourcePlace:
-    """Where a finding stands."""
+    """Where a finding is."""
 
     path: str
     row: int
@@ -112,7 +112,7 @@ def _uses_by_file(report: FixableReport, rewritten: Mapping[str, Rewrite]) -> di
         sources = {id(fix): step.source for step in (one, *one.later) for _, fix in step.applied}
         for finding, fix, offset in one.applied_where():
             if finding.use is not None:
-                # What a later pass found stands elsewhere in the file as it is.
+                # What a later pass found is elsewhere in the file as it is.
                 before = by_start.get(finding.use.type_span.start + offset - finding.span.start)
                 if before is not None or not one.later:
                     removed = _takes_a_guard_away(fix, sources[id(fix)])

@@ -129,7 +129,7 @@ def _one_of(parts: list[str], text: str) -> ArgumentType:
                 continue
     if not kinds:
         raise NotUnderstood(f"it takes {text}")
-    # A number is given where a tensor may stand as well.
+    # A number is given where a tensor may be as well.
     return _made_optional(kinds[0]) if "None" in parts else kinds[0]
 
 
@@ -138,7 +138,7 @@ def _made_optional(kind: ArgumentType) -> ArgumentType:
 
 
 def _split(text: str, mark: str) -> Iterator[str]:
-    """The parts between marks that stand outside of brackets."""
+    """The parts between marks that are outside of brackets."""
     depth, start = 0, 0
     for position, character in enumerate(text):
         depth += (character in "[(") - (character in "])")

@@ -1,7 +1,7 @@
 """The third parties that a program includes, as the system has them: their include folders and libraries.
 
 For programs whose build nothing describes. What is asked is pkg-config, which knows the folder that a header such as
-`opencv2/core.hpp` or `stb_image.h` stands in, and what is linked with it; Boost's libraries, which it doesn't know, are
+`opencv2/core.hpp` or `stb_image.h` is in, and what is linked with it; Boost's libraries, which it doesn't know, are
 called after their headers.
 """
 

@@ -1,4 +1,4 @@
-"""Running a program in a process of its own, within limits, and what came of it."""
+"""Running a program in its own process, within limits, and what came of it."""
 
 from __future__ import annotations
 

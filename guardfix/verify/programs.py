@@ -73,7 +73,7 @@ def find_programs(
 
 
 def with_builds(programs: Sequence[Program], folders: Sequence[Path], sources: Sequence[str]) -> list[Program]:
-    """The programs with what they are built from: as build directories say, or those where they stand.
+    """The programs with what they are built from: as build directories say, or those where they are.
 
     `sources` are patterns of files that belong to every C++ program. A file without a main that is part of another
     program is left out, even if it is named itself. Raises `BadBuild`.

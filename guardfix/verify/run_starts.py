@@ -1,4 +1,4 @@
-"""Starting the processes of runs: each as an interpreter of its own, or forked by one that has imported everything."""
+"""Starting the processes of runs: each as its own interpreter, or forked by one that has imported everything."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ StartRun = Callable[[Path, Path, Mapping[str, str], int, int, int], StartedRun]
 def start_run(
     specification: Path, folder: Path, environment: Mapping[str, str], output: int, errors: int, ready: int
 ) -> subprocess.Popen[bytes]:
-    """Start an interpreter that runs what the file `specification` says, in a folder and in a session of its own.
+    """Start an interpreter that runs what the file `specification` says, in a folder and in its own session.
 
     `output`, `errors` and `ready` are descriptors; the last is closed when the program is ready.
     """

@@ -65,7 +65,7 @@ def _make(folder: Path) -> None:
 
 
 def empty_folder(folder: Path, *, but: Collection[Path] = ()) -> None:
-    """Removes what is in a folder of our own, but for some."""
+    """Removes what is in our own folder, but for some."""
     for entry in folder.iterdir():
         if entry in but:
             continue
@@ -77,7 +77,7 @@ def empty_folder(folder: Path, *, but: Collection[Path] = ()) -> None:
 
 def _remove(folder: Path) -> None:
     def retry(function: object, path: str, error: BaseException) -> None:
-        # A program may have taken the right to write from a folder of its own.
+        # A program may have taken the right to write from its own folder.
         with contextlib.suppress(OSError):
             os.chmod(os.path.dirname(path), 0o700)
             os.chmod(path, 0o700)

@@ -112,7 +112,7 @@ def _closing(text: str, start: int) -> int:
 def _count(given: str, text: str, *, as_list: bool) -> int:
     """How many values are passed: those in braces, or those that were put into the vector that is named.
 
-    `text` is what stands before the call.
+    `text` is what is before the call.
     """
     if as_list and re.fullmatch(r"(?:std::move\s*\(\s*)?\w+\s*\)?", given):
         name = re.sub(r"std::move\s*\(|\W", "", given)

@@ -47,7 +47,7 @@ class TreeCopy:
         self.stopped = False
         """There is more than was looked at."""
         self._stamps: dict[str, _Stamp] = {}
-        """What each copied file was like when it had been copied: nobody can set the time of its last change."""
+        """What each copied file was like when it had been copied: no one can set the time of its last change."""
 
     def restore(self, texts: Mapping[Path, bytes], first: Path | None = None) -> None:
         """Makes the copy, or puts it back as it was, with new texts in the place of files, by their real paths.
@@ -75,7 +75,7 @@ class TreeCopy:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(text)
                 if name in self._stamps:
-                    self._stamps[name] = (0, 0, 0, 0)  # not what stands in the tree: to be put back
+                    self._stamps[name] = (0, 0, 0, 0)  # not what is in the tree: to be put back
 
     def _fill(self, first: Path | None) -> None:
         found = sorted(

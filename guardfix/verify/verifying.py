@@ -185,7 +185,7 @@ class _Copies:
 
     @property
     def sources(self) -> list[Path]:
-        """The programs' files, and the headers that stand beside them."""
+        """The programs' files, and the headers that are beside them."""
         found = sorted({*self.program.sources, *(self.other or self.program).sources})
         beside = {path for source in found for path in source.parent.glob("*.h*")}
         return [*found, *sorted(beside)]
@@ -234,7 +234,7 @@ class _Pair:
                 self.precompiling = precompile_for(program.path, options)
 
     def fill(self, copies: _Copies, *, counted: bool) -> None:
-        """Make the copies anew: a program may have written into them. With `counted` guards have counters."""
+        """Make the copies again: a program may have written into them. With `counted` guards have counters."""
         empty_folder(self.folder, but=self.copies)
         if not self.trees:
             limits = SIBLINGS if copies.program.named else TREE

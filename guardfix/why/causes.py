@@ -163,7 +163,7 @@ def _guards_around(traceback: Traceback, frames: Sequence[StackFrame], files: Ma
 
 
 _OPENING = frozenset({Form.DECLARATION, Form.AUTO, Form.HEAP, Form.OPTIONAL, Form.MEMBER, Form.WITH, Form.DECORATOR})
-"""The forms in which a guard is entered where it stands."""
+"""The forms in which a guard is entered where it is."""
 
 
 def _distance(path: str, row: int, frames: Sequence[StackFrame], files: Mapping[str, Facts]) -> int:

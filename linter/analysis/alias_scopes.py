@@ -1,4 +1,4 @@
-"""Which places an alias of a guard means: a file may have several of one name, each in a namespace of its own."""
+"""Which places an alias of a guard means: a file may have several of one name, each in its own namespace."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Part(NamedTuple):
     role: Role
     function: Function
     link: Link = Link.SHOWN
-    """How it is shown: its class, or what that derives from, may stand in another file."""
+    """How it is shown: its class, or what that derives from, may be in another file."""
 
 
 def part_in_autograd_function(chain: tuple[Function, ...], facts: Facts, project: Project) -> Part | None:

@@ -176,7 +176,7 @@ class BuildFacts:
         return MacroValues(values, frozenset(defined), frozenset(undefined))
 
     def as_built(self, facts: Facts) -> Facts:
-        """The facts of a file without what stands in branches that its build leaves out and that hold no guard."""
+        """The facts of a file without what is in branches that its build leaves out and that hold no guard."""
         if not self.is_known or not facts.linked or not facts.conditionals:
             return facts
         if facts not in self._as_built:
@@ -201,7 +201,7 @@ class BuildFacts:
 
 
 def _without(facts: Facts, left_out: Iterable[Branch]) -> Facts:
-    """The facts without what stands in these branches. Functions stay, as others are known by their numbers."""
+    """The facts without what is in these branches. Functions stay, as others are known by their numbers."""
     branches = Nested(left_out, lambda branch: branch.span)
 
     def is_built(place: Span) -> bool:

@@ -100,7 +100,7 @@ class CallGraph:
             self._state = self._readings.attach(project)
 
     def reached(self, facts: Facts, span: Span, function: int | None) -> dict[CallEffect, Reached]:
-        """What is done behind the calls in a stretch of a function; what stands there itself is left out."""
+        """What is done behind the calls in a stretch of a function; what is there itself is left out."""
         if function is None:
             return {}
         while (parent := facts.functions[function].parent) is not None:
@@ -221,7 +221,7 @@ class CallGraph:
     # -- reading
 
     def _read(self, facts: Facts, span: Span, function: int | None) -> FunctionBody:
-        """What stands in a function, and which functions its calls can mean."""
+        """What is in a function, and which functions its calls can mean."""
         key = (facts, span, function)
         # Of two states of the project that are asked in turn, each would take the other's answers for its own.
         is_current = self._state == self._readings.state

@@ -112,7 +112,7 @@ class CallNames:
     def methods(self, class_: str, name: str, near: str) -> tuple[FunctionNode, ...]:
         """The methods of that name of a class, the classes derived from it, and, where they have none, its bases.
 
-        Of several classes of one name (`Impl`) the one in the file `near` is meant, where it stands there.
+        Of several classes of one name (`Impl`) the one in the file `near` is meant, where it is there.
         """
         self.asked.add(name)
         if len(self._classes.get(class_, ())) > 1:

@@ -24,7 +24,7 @@ class CallGroup(Struct):
 
 
 class FunctionBody(Struct):
-    """What stands in a function, or in a part of one."""
+    """What is in a function, or in a part of one."""
 
     acts: dict[CallEffect, Act] = field(default_factory=dict)
     groups: list[CallGroup] = field(default_factory=list)

@@ -57,7 +57,7 @@ def _builds(assignment: Assignment) -> bool:
 
 
 def _has_operation(value: Expression | None) -> bool:
-    """Whether an operator of tensors, an index or a choice between two values stands in the expression."""
+    """Whether an operator of tensors, an index or a choice between two values is in the expression."""
     return any(
         isinstance(node, Subscript) or (isinstance(node, Operation) and _may_compute(node)) for node in nodes_of(value)
     )

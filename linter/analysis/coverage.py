@@ -20,7 +20,7 @@ def is_constantly_on(use: GuardUse) -> bool:
 
 
 def is_inference_scope(use: GuardUse) -> bool:
-    """A local `InferenceMode` that is always on and stands where it can be trusted."""
+    """A local `InferenceMode` that is always on and is where it can be trusted."""
     return (
         use.guard == guards.INFERENCE_MODE
         and use.form in _LOCAL
@@ -67,7 +67,7 @@ def takes_benchmark_state(function: Function) -> bool:
 
 
 def is_in_test(function: int | None, facts: Facts) -> bool:
-    """Whether a place stands in a test of googletest, Catch2 and the like, or in a function of Google Benchmark."""
+    """Whether a place is in a test of googletest, Catch2 and the like, or in a function of Google Benchmark."""
     return any(_TEST.fullmatch(outer.name) or takes_benchmark_state(outer) for outer in facts.enclosing(function))
 
 

@@ -1,4 +1,4 @@
-"""What a C++ guard covers, as statements: those behind it, up to the end of its block."""
+"""What a C++ guard covers, as statements: those after it, up to the end of its block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..named_tuples import NamedTuple
 
 
 def covered_statements(use: GuardUse, facts: Facts) -> tuple[Body, Sequence[AnyStatement]] | None:
-    """The statements behind the guard in its block, and the body that they stand in; None where they weren't read."""
+    """The statements after the guard in its block, and the body that they are in; None where they weren't read."""
     body = _bodies_by_function(facts).get(use.function) if use.function is not None else None
     if body is None or not body.is_read:
         return None
@@ -30,7 +30,7 @@ def _behind(use: GuardUse, facts: Facts) -> Sequence[AnyStatement] | None:
 
 
 class _Placed(NamedTuple):
-    """A statement without blocks, and where it stands in the block around it."""
+    """A statement without blocks, and where it is in the block around it."""
 
     statement: AnyStatement
     block: Sequence[AnyStatement]

@@ -33,7 +33,7 @@ def declared_purpose(use: GuardUse, facts: Facts, project: Project) -> DeclaredP
 
 
 def is_declared_for_kernels(use: GuardUse, facts: Facts, project: Project) -> bool:
-    """Whether a person said that a guard made for kernels is meant to stand there."""
+    """Whether a person said that a guard made for kernels is meant to be there."""
     said = declared_purpose(use, facts, project)
     return said is not None and said.purpose.is_of_kernels
 

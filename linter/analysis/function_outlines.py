@@ -45,7 +45,7 @@ class Act(NamedTuple):
 
 
 class FunctionOutline(NamedTuple):
-    """What stands in a function, before anybody has asked what its names mean."""
+    """What is in a function, before anybody has asked what its names mean."""
 
     acts: tuple[tuple[CallEffect, Act], ...]
     calls: tuple[Call, ...]

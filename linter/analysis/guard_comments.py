@@ -1,4 +1,4 @@
-"""What comments say about guards: that one should be there or should not, what it is for, that nobody may touch it."""
+"""What comments say about guards: that one should be there or should not, what it is for, that no one may touch it."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ _MOVES_A_MODEL = frozenset({"eval", "to", "cuda", "cpu", "c_str", "string", "str
 
 
 def makes_callables_alone(use: GuardUse, facts: Facts) -> bool:
-    """Whether all that stands under the guard is callables that are made there: nothing calls them before it ends.
+    """Whether all that is under the guard is callables that are made there: nothing calls them before it ends.
 
     Those with a guard of their own need no other.
     """

@@ -16,7 +16,7 @@ from ..lazy_regex import lazy_regex
 
 
 class ConfiguredIntent(Struct, frozen=True):
-    """One pattern of the configuration, and where it stands."""
+    """One pattern of the configuration, and where it is."""
 
     pattern: str
     purpose: Purpose
@@ -77,7 +77,7 @@ NO_PATTERNS = IntentPatterns()
 
 
 def _places(text: bytes) -> dict[bytes, int]:
-    """Where each quoted text of a configuration stands first; TOML's parser keeps no places."""
+    """Where each quoted text of a configuration is first; TOML's parser keeps no places."""
     found: dict[bytes, int] = {}
     for match in _QUOTED.finditer(text):
         found.setdefault(match["double"] if match["single"] is None else match["single"], match.start())

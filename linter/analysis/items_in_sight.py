@@ -18,7 +18,7 @@ class ItemsInSight(Generic[_Item]):
         self._shared: list[tuple[Facts, _Item]] = []
         self._own: dict[str, list[tuple[Facts, _Item]]] = defaultdict(list)
         self._before: dict[str, int] = {}
-        """How many of the shared items come before those of a file of its own."""
+        """How many of the shared items come before those of its own file."""
         for facts, item in items:
             if defines(facts):
                 self._before.setdefault(facts.path, len(self._shared))

@@ -22,6 +22,6 @@ class ModeSwitch(NamedTuple):
     restore: Span | None = None
     """The statement that sets the mode again, which an exception skips; None when nothing does."""
     skipped_by: str = ""
-    """What stands between and may raise."""
+    """What is between and may raise."""
     function: str = ""
     """Empty at the top of a module."""

@@ -219,7 +219,7 @@ def _schema_of(node: Expression) -> tuple[str, str] | None:
 
 
 def _flat(arguments: Sequence[Expression]) -> Iterator[Expression]:
-    """Also what stands in the braces of `findSchema({"ns::op", ""})`."""
+    """Also what is in the braces of `findSchema({"ns::op", ""})`."""
     for argument in arguments:
         if isinstance(argument, Bracketed):
             yield from argument.items

@@ -24,7 +24,7 @@ def is_gradient_guard(use: GuardUse, facts: Facts, project: Project) -> bool:
     if use.alias is not None or is_qualified(use):
         return True
     if use.guard == INFERENCE_MODE and not _reaches_torch(use, facts):
-        return False  # a name that many projects give to a type of their own
+        return False  # a name that many projects give to their own type
     return _sees_torch(use, facts) and not is_another_librarys(use, facts, project)
 
 
@@ -73,7 +73,7 @@ def _opened(facts: Facts) -> set[str]:
 
 
 def _reaches_torch(use: GuardUse, facts: Facts) -> bool:
-    """Whether an unqualified name can be looked up in PyTorch's namespaces: the file opens one, or stands in it."""
+    """Whether an unqualified name can be looked up in PyTorch's namespaces: the file opens one, or is in it."""
     if not _TORCH.isdisjoint(use.namespace[:1]):
         return True
     namespaces = {alias.name: "::".join(alias.path) for alias in facts.aliases if alias.kind == "namespace"}

@@ -8,7 +8,7 @@ from .thread_starters import PARALLEL
 
 
 def is_in_parallel_region(use: GuardUse, facts: Facts) -> bool:
-    """Whether the guard stands in a lambda given to `at::parallel_for` and the like, or in an OpenMP block."""
+    """Whether the guard is in a lambda given to `at::parallel_for` and the like, or in an OpenMP block."""
     return parallel_lambda(facts.enclosing(use.function)) is not None or any(
         region.holds(use.span) for region in facts.parallel_blocks
     )

@@ -36,7 +36,7 @@ def takes_context(function: Function) -> bool:
 
 
 REINDENT_LIMIT = 10
-"""Lines that a safe fix may indent anew by default: so many are reviewed at a glance."""
+"""Lines that a safe fix may indent again by default: so many are reviewed at a glance."""
 
 
 class Project:
@@ -75,7 +75,7 @@ class Project:
         self.named = named
         """Functions and classes whose definitions were read, wherever they stand."""
         self.common = common
-        """Names that stand in too many files to be read there: the callers of such a function aren't all known."""
+        """Names that are in too many files to be read there: the callers of such a function aren't all known."""
         self.asked = asked
         """Names whose places were looked for in all files."""
         self._memories: dict[type[Any], Any] = {}
@@ -225,13 +225,13 @@ class Project:
         return [one for one in found if one[2]]
 
     def _is_member(self, facts: Facts, function: Function) -> bool:
-        """Whether the function belongs to a class: it stands in one, or is defined as `Class::name`."""
+        """Whether the function belongs to a class: it is in one, or is defined as `Class::name`."""
         if function.class_ is not None:
             return True
         space = function.qualified[:-1]
         if any(names_agree(class_.qualified, space) for class_ in self.classes_called(_last(space), facts)):
             return True
-        # The class may stand in a header that wasn't read; namespaces are rarely written so, and rarely capital.
+        # The class may be in a header that wasn't read; namespaces are rarely written so, and rarely capital.
         return len(function.declared_as) > 1 and _last(space)[:1].isupper()
 
     # -- calls
@@ -454,7 +454,7 @@ def _defines_function(name: str) -> Callable[[Facts], bool]:
 
 
 def _defines(facts: Facts, name: str, span: Span) -> bool:
-    """Whether the name stands inside the very class or macro that it names."""
+    """Whether the name is inside the very class or macro that it names."""
     return any(place.holds(span) for place in _definitions(facts).get(name, ()))
 
 

@@ -34,7 +34,7 @@ def is_test_path(path: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)  # an editor asks for all files of a project at each change
 def is_vendored(path: str) -> bool:
-    """Whether a file stands in a folder for other people's code."""
+    """Whether a file is in a folder for other people's code."""
     return _VENDORED.search(path) is not None
 
 

@@ -136,7 +136,7 @@ def _is_beside(other: GuardUse, use: GuardUse) -> bool:
 
 
 def _is_inside(other: GuardUse, use: GuardUse, facts: Facts, switches: list[GuardUse]) -> bool:
-    """Whether the guard stands in a block below `use`, with grad mode still off there."""
+    """Whether the guard is in a block below `use`, with grad mode still off there."""
     return (
         use.form is not Form.MEMBER
         and use.live.holds(other.span)

@@ -1,4 +1,4 @@
-"""How a function is given to the dispatcher: under which key, by name or as the lambda that stands there."""
+"""How a function is given to the dispatcher: under which key, by name or as the lambda that is there."""
 
 from __future__ import annotations
 

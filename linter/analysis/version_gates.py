@@ -32,7 +32,7 @@ def _stand_in_one_place(use: GuardUse, other: GuardUse, facts: Facts) -> bool:
 
 
 def _place_of(use: GuardUse, facts: Facts) -> str:
-    """The name of what a guard stands in or is made of: a macro, a function, a class, an alias, a variable."""
+    """The name of what a guard is in or is made of: a macro, a function, a class, an alias, a variable."""
     if use.macro is not None:
         return f"macro {use.macro}"
     if use.function is not None:

@@ -1,4 +1,4 @@
-"""Decisions: what a use of the old guard is for, and so what should stand there instead."""
+"""Decisions: what a use of the old guard is for, and so what should be there instead."""
 
 from .asking import open_questions
 from .deciding import decide

@@ -1,4 +1,4 @@
-"""`decide`: what a use of the old guard is for, and so what should stand there instead.
+"""`decide`: what a use of the old guard is for, and so what should be there instead.
 
 Deciding knows nothing of text or edits. Every signal, for and against, ends up in the decision's evidence.
 Where the signals conflict or are missing the context is `unknown`.

@@ -2,7 +2,7 @@
 
     python -m guardfix.linter.decision.decision_tables docs/decisions.md
 
-rewrites what stands between `<!-- NAME: generated -->` and `<!-- end of NAME -->` in the page.
+rewrites what is between `<!-- NAME: generated -->` and `<!-- end of NAME -->` in the page.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def with_current_tables(page: str) -> str:
-    """The page with each table made anew. Raises `KeyError` for a block of a name that is not a table."""
+    """The page with each table made again. Raises `KeyError` for a block of a name that is not a table."""
     return _BLOCK.sub(lambda block: block[1] + TABLES[block[2]]() + block[3], page)
 
 

@@ -60,7 +60,7 @@ class SignalMatch(NamedTuple):
     operator: str = ""
     """The op that the function around the use implements, where the place names it."""
     elsewhere: TopicPlace | None = None
-    """The place, where it stands in a file that was only looked at and has no facts."""
+    """The place, where it is in a file that was only looked at and has no facts."""
     link: Link = Link.SHOWN
     """How the place is linked to the use, where that is by a name."""
 

@@ -1,4 +1,4 @@
-"""Finds the kinds of signals by where they stand, in `signals/`, and looks for all of them around a use."""
+"""Finds the kinds of signals by where they are, in `signals/`, and looks for all of them around a use."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def signals_at(
     asked: Asked = Asked.ALWAYS,
     known: Collection[SignalKind] = frozenset(),
 ) -> list[Signal]:
-    """What `direct_signals` gives, looked for anew: for a place that is asked while another waits for the answer."""
+    """What `direct_signals` gives, looked for again: for a place that is asked while another waits for the answer."""
     found: list[Signal] = []
     seen = set(known)
     place = _place(scene)

@@ -1,4 +1,4 @@
-"""A use with what stands around it: what the signals look at."""
+"""A use with what is around it: what the signals look at."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..frontends.frontend import frontend_named
 
 
 class Scene(Struct, frozen=True):
-    """Where a use stands."""
+    """Where a use is."""
 
     project: Project
     facts: Facts
@@ -23,7 +23,7 @@ class Scene(Struct, frozen=True):
     chain: tuple[Function, ...]
     """The functions around the use, innermost first."""
     link: Link = Link.SHOWN
-    """How its file is linked to the one that asks, where the use stands for what is named there."""
+    """How its file is linked to the one that asks, where the use is for what is named there."""
 
     def spelled(self, *path: str) -> str:
         """A name as the language of the file spells it: `torch::autograd::Function`, `torch.autograd.Function`."""

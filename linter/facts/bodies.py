@@ -19,7 +19,7 @@ from .spans import Span
 
 
 class StatementNode(Struct, frozen=True, array_like=True, tag_field="node", tag=True, gc=False):
-    """A statement, and where it stands. Of one with a block, the span is that of its header."""
+    """A statement, and where it is. Of one with a block, the span is that of its header."""
 
     span: Span
 
@@ -55,7 +55,7 @@ class If(StatementNode, frozen=True):
 
 
 class Loop(StatementNode, frozen=True):
-    """`for target in iterable`, `while condition`, `do … while`, C++'s `for (a; b; c)` (whose `a` stands before it and
+    """`for target in iterable`, `while condition`, `do … while`, C++'s `for (a; b; c)` (whose `a` is before it and
     whose `c` ends the block)."""
 
     target: Expression | None
@@ -206,7 +206,7 @@ class Body(Struct, frozen=True, array_like=True, dict=True):
     """Of a C++ lambda: `&`, `=`, `this`, `&x`, `x` as written."""
     is_async: bool = False
     is_generator: bool = False
-    """`yield` (or `co_yield`) stands in its own code."""
+    """`yield` (or `co_yield`) is in its own code."""
     is_static: bool = False
     """C++: a static member function, or one that no other file can name."""
     function: int | None = None

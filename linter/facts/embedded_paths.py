@@ -1,4 +1,4 @@
-"""The names by which pieces of C++ go that stand in another file: `tool.py#12.340`."""
+"""The names by which pieces of C++ go that are in another file: `tool.py#12.340`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PIECE = lazy_regex(r"#\d+\.\d+\Z")
 
 
 def path_of_piece(path: str, row: int, start: int) -> str:
-    """The name of the piece of a file that begins in a row (from 1), so many bytes behind the file's start."""
+    """The name of the piece of a file that begins in a row (from 1), so many bytes after the file's start."""
     return f"{path}#{row}.{start}"
 
 

@@ -46,7 +46,7 @@ class ExpressionNode(Struct, frozen=True, array_like=True, tag_field="node", tag
 class NamePath(ExpressionNode, frozen=True):
     """`at::add`, `std::vector<int>`, `torch.no_grad`: identifiers joined by `::` or `.`.
 
-    In C++ what stands before `.` is an object, see `MemberAccess`; in Python so is everything but modules and classes.
+    In C++ what is before `.` is an object, see `MemberAccess`; in Python so is everything but modules and classes.
     """
 
     parts: tuple[str, ...]
@@ -173,7 +173,7 @@ class LiteralExpression(ExpressionNode, frozen=True):
 
 
 class LambdaExpression(ExpressionNode, frozen=True):
-    """A lambda, with or without statements. What stands in it is in the facts: functions, calls, assignments."""
+    """A lambda, with or without statements. What is in it is in the facts: functions, calls, assignments."""
 
     text: str
     """Its beginning, for display."""
@@ -463,7 +463,7 @@ def last_name(expression: Expression | None) -> str:
 
 
 def is_unqualified(expression: Expression) -> bool:
-    """Whether it is one identifier, whose meaning depends on where it stands: `a`, not `::a`, `a::b`, `a.b`."""
+    """Whether it is one identifier, whose meaning depends on where it is: `a`, not `::a`, `a::b`, `a.b`."""
     return isinstance(expression, NamePath) and len(expression.path) == 1 and not expression.absolute
 
 

@@ -14,7 +14,7 @@ class MacroDefinition(NamedTuple):
     value: str
     offset: int
     is_sure: bool
-    """It stands below no condition but an include guard."""
+    """It is below no condition but an include guard."""
 
 
 class HeaderFacts(NamedTuple):

@@ -140,5 +140,5 @@ def holders_of_guards(facts: Facts) -> dict[str, Nested[Span]]:
 
 
 def has_function_in(span: Span, facts: Facts) -> bool:
-    """Whether a function stands inside the span."""
+    """Whether a function is inside the span."""
     return index_of(facts).functions.first(span) is not None

@@ -19,7 +19,7 @@ class Purpose(StrEnum):
 
     @property
     def is_of_kernels(self) -> bool:
-        """Whether a guard that is made for kernels is meant to stand there."""
+        """Whether a guard that is made for kernels is meant to be there."""
         return self in (Purpose.KERNEL, Purpose.BELOW_AUTOGRAD, Purpose.PRESERVE)
 
 
@@ -34,6 +34,6 @@ class Intent(NamedTuple):
     span: Span
     """The whole comment."""
     rows: range
-    """Its own rows; those down to the code below it, where nothing else stands on them."""
+    """Its own rows; those down to the code below it, where nothing else is on them."""
     says_more: bool
     """The comment holds other words too."""

@@ -65,7 +65,7 @@ class Function(NamedTuple):
     macro: str | None = None
     """The macro in whose body it stands; its names are then written with that macro's parameters and `##`."""
     is_read: bool = True
-    """False where it was left out: what stands in its body is not in the facts."""
+    """False where it was left out: what is in its body is not in the facts."""
 
 
 class Member(NamedTuple):
@@ -83,7 +83,7 @@ class Class(NamedTuple):
     has_methods: bool = False
     """It has a member function other than constructors and the destructor."""
     has_constructors: bool = False
-    """It declares a constructor that is neither deleted nor the default: what its members are given may stand there."""
+    """It declares a constructor that is neither deleted nor the default: what its members are given may be there."""
     only_data: bool = False
     """Nothing but data members is declared in it: no function, no destructor, no friend."""
 
@@ -100,7 +100,7 @@ class Call(NamedTuple):
 
     @property
     def arguments(self) -> tuple[Expression, ...]:
-        """Python's keyword arguments by their values, behind the others."""
+        """Python's keyword arguments by their values, after the others."""
         given = self.expression.arguments
         return tuple(one.value if isinstance(one, KeywordArgument) else one for one in given)
 
@@ -224,7 +224,7 @@ class Include(NamedTuple):
 
 
 class Template(NamedTuple):
-    """Where C++ stands in a program that writes it."""
+    """Where C++ is in a program that writes it."""
 
     name: str
     """The variable that is given the text; empty where none is."""
@@ -287,7 +287,7 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     invocations: tuple[Invocation, ...] = ()
     """Of macros that have a guard in them, or that were asked for."""
     parallel_blocks: tuple[Span, ...] = ()
-    """What stands below `#pragma omp parallel`."""
+    """What is below `#pragma omp parallel`."""
     includes: tuple[Include, ...] = ()
     declared: tuple[tuple[str, ...], ...] = ()
     """Qualified names of the functions and methods that are declared without a body: another file may define them."""
@@ -298,7 +298,7 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
     python: PythonFacts | None = None
     """What only Python files have."""
     embedded: tuple[Facts, ...] = ()
-    """Facts of the C++ that stands in this file's string literals or fenced blocks, each a piece of its own."""
+    """Facts of the C++ that is in this file's string literals or fenced blocks, each its own piece."""
     template: Template | None = None
     """Of such a piece: what the program around it does with the text."""
     built: tuple[JoinedTexts, ...] = ()

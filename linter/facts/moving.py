@@ -1,4 +1,4 @@
-"""Facts of a text that is a part of a file, moved to where they stand in it."""
+"""Facts of a text that is a part of a file, moved to where they are in it."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Operand = Number | None
 
 
 class _NotAnExpression(Exception):
-    """What stands there has no value: a mistake, or an extension of some compiler."""
+    """What is there has no value: a mistake, or an extension of some compiler."""
 
 
 _TOKEN = lazy_regex(
@@ -95,7 +95,7 @@ class _Reading:
         """Operators whose last operand is not read yet, and open brackets."""
 
     def whole(self) -> Operand:
-        """Read with a stack of its own instead of recursion: brackets may stand in each other as deep as they like."""
+        """Read with a stack of its own instead of recursion: brackets may be in each other as deep as they like."""
         while True:
             self._operand()
             while (sign := self._sign()) == ")":
@@ -319,5 +319,5 @@ def _applied(sign: str, left: Operand, right: Operand) -> Operand:
     if sign in _COMPARISONS:
         return Number(int(_COMPARISONS[sign](a, b)))
     if sign in ("/", "%") and b == 0:
-        return None  # a mistake, unless `0 &&` stands before it
+        return None  # a mistake, unless `0 &&` is before it
     return _wrapped(_ARITHMETIC[sign](a, b), unsigned)

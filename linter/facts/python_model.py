@@ -28,7 +28,7 @@ class Decorated(NamedTuple):
     span: Span
     """From its first decorator to its end."""
     definition: int
-    """Where its `def` or `class` begins, behind the decorators."""
+    """Where its `def` or `class` begins, after the decorators."""
     decorators: tuple[str, ...]
     """As dotted names, from above; the lowest is applied first."""
     position: int
@@ -45,7 +45,7 @@ class SuspensionPoint(NamedTuple):
 
 
 class Following(NamedTuple):
-    """The statement behind a bare one, where that is a `def` or `class`."""
+    """The statement after a bare one, where that is a `def` or `class`."""
 
     kind: Kind
     start: int
@@ -126,7 +126,7 @@ class PythonFacts(Struct, frozen=True, array_like=True, gc=False):
     torch_name: str = ""
     """The name under which the file has torch; empty when it has not."""
     imports_end: int = 0
-    """Where a further import can be written: the start of the line behind the last import at the top."""
+    """Where a further import can be written: the start of the line after the last import at the top."""
     is_script: bool = False
     """It is run, and not imported: it begins with `#!`, asks for `__main__`, or does work at its top."""
     disagreements: tuple[Disagreement, ...] = ()

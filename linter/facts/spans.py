@@ -106,7 +106,7 @@ class Nested(Generic[T]):
 
 
 class Layered(Generic[T]):
-    """Items in blocks that stand in each other, so that outer blocks need not look through all the inner ones.
+    """Items in blocks that are in each other, so that outer blocks need not look through all the inner ones.
 
     `within` as that of `Sorted`, in any order, without what stands more than `deepest` blocks further in.
     """

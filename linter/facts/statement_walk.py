@@ -1,4 +1,4 @@
-"""Walks over statements: what stands in a body, without running it."""
+"""Walks over statements: what is in a body, without running it."""
 
 from __future__ import annotations
 

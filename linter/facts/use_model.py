@@ -43,7 +43,7 @@ class Argument(NamedTuple):
 
     span: Span
     expression: Expression
-    """The brackets with what stands in them; without brackets, what stands behind `=`."""
+    """The brackets with what is in them; without brackets, what follows `=`."""
     value: bool | None
     """Of a single bool that the file itself decides."""
 
@@ -58,7 +58,7 @@ class Argument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The variable that stands alone in round brackets: `enabled` of `(enabled)`; empty of anything else."""
+        """The variable that is alone in round brackets: `enabled` of `(enabled)`; empty of anything else."""
         if not isinstance(self.expression, Bracketed) or self.expression.brackets != "()" or len(self.items) != 1:
             return ""
         only = self.items[0]
@@ -69,7 +69,7 @@ class Holder(NamedTuple):
     """What is given a guard that was made on the heap."""
 
     target: Expression | None
-    """None when nothing is: the expression is a statement of its own."""
+    """None when nothing is: the expression is its own statement."""
     declared: bool
     """The holder is declared there, so that it ends with the block."""
     raw: bool
@@ -93,11 +93,11 @@ class Comment(NamedTuple):
     text: str
     """Without the marks of a comment, on one line."""
     alone: bool
-    """It stands on lines of its own, directly above the guard; if not, behind it."""
+    """It is on lines of its own, directly above the guard; if not, after it."""
 
 
 class GuardUse(Struct, frozen=True, array_like=True, gc=False):
-    """One place where a guard stands."""
+    """One place where a guard is."""
 
     guard: str
     """Name in the guard table, whatever alias it was written through."""
@@ -137,9 +137,9 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     under_error: bool = False
     """The parser was lost here: nothing may be edited on its word alone."""
     shared: bool = False
-    """The declaration has other declarators (`at::G a, b;`), or stands where no statement can be taken out."""
+    """The declaration has other declarators (`at::G a, b;`), or is where no statement can be taken out."""
     comments: tuple[Comment, ...] = ()
-    """Those above it and behind it, in C++."""
+    """Those above it and after it, in C++."""
 
     @property
     def is_branch(self) -> bool:

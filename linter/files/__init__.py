@@ -1,1 +1,1 @@
-"""Files: which there are, what stands in them, and which comments in them silence a finding."""
+"""Files: which there are, what is in them, and which comments in them silence a finding."""

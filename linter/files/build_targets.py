@@ -22,7 +22,7 @@ _CMAKE = "CMakeLists.txt"
 _STARLARK = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
 _SETUP = "setup.py"
 _ROOTS = (_SETUP, "pyproject.toml", "WORKSPACE", "MODULE.bazel", ".buckconfig", "Package.swift")
-"""What stands in the folder of a whole library; of CMake's files, those with `project(…)`."""
+"""What is in the folder of a whole library; of CMake's files, those with `project(…)`."""
 _COMMAND = lazy_regex(r"(?<!\w)(?P<name>[A-Za-z_]\w*)[ \t]*\((?P<given>[^()]*(?:\([^()]*\)[^()]*)*)\)")
 _ARGUMENT = lazy_regex(r'"[^"]*"|[^\s;"]+')
 _VARIABLE = lazy_regex(r"\$\{(\w+)\}")

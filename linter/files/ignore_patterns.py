@@ -61,7 +61,7 @@ class IgnorePattern:
 
     @cached_property
     def part(self) -> str:
-        """The longest text that stands in every path that matches; may be empty."""
+        """The longest text that is in every path that matches; may be empty."""
         return max((self.literal, *self._parsed[1]), key=len)
 
     @cached_property
@@ -82,7 +82,7 @@ class IgnorePattern:
             return path == self.literal
         if not path.startswith(self.literal):
             return False
-        # As in git, what comes behind the literal beginning is a pattern by itself: `a**/b` matches `ab`.
+        # As in git, what comes after the literal beginning is a pattern by itself: `a**/b` matches `ab`.
         text = path[len(self.literal) :]
         places = {0}
         for step in self._parsed[0]:

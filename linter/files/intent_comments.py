@@ -29,7 +29,7 @@ class IntentComments(NamedTuple):
 def find_intents(text: bytes, row: Callable[[int], int], comments: Callable[[bytes], Iterable[Span]]) -> IntentComments:
     """The declarations in a text's comments; `row` gives the row of an offset.
 
-    A comment on a line of its own is about the code below it, with no blank line between.
+    A comment on its own line is about the code below it, with no blank line between.
     """
     if b"guardfix:" not in text:
         return IntentComments()
@@ -58,7 +58,7 @@ def _is_alone(text: bytes, span: Span) -> bool:
 
 
 class _CodeBelow:
-    """Where the first code below a comment is; many comments may stand above the same code."""
+    """Where the first code below a comment is; many comments may be above the same code."""
 
     def __init__(self, text: bytes, spans: list[Span], row: Callable[[int], int]) -> None:
         self._text, self._spans, self._row = text, spans, row
@@ -81,7 +81,7 @@ class _CodeBelow:
             if at >= len(self._text) or self._row(at) > self._row(end - 1) + 1:
                 break
             if self._text.startswith(b"#", at) and self._text[at + 1 : at + 3].lstrip()[:1] in (b"i", b"e"):
-                # The guard may stand in a branch of a condition.
+                # The guard may be in a branch of a condition.
                 end = _end(_LINE, self._text, at)
                 index = bisect_left(self._starts, end) - 1
             elif index + 1 < len(self._spans) and self._starts[index + 1] == at:

@@ -2,7 +2,7 @@
 
 A pool from concurrent.futures takes longer to start and to feed than searching 40,000 files takes (measured), so
 here the processes are forked plainly. The parent walks and puts batches of paths into a pipe that all children
-read from, and each child writes its hits to a pipe of its own. When the pipe is full, the parent parses what was hit
+read from, and each child writes its hits to its own pipe. When the pipe is full, the parent parses what was hit
 so far or searches the batch itself; at the end it takes batches back out, so that all are done at the same time.
 A child says which batches it is done with: those of a child that was killed are searched again here.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .search import AsksComments
 
 Needles = Mapping[str, Sequence[bytes]]
-"""Language -> the bytes of which one must stand in a file."""
+"""Language -> the bytes of which one must be in a file."""
 
 Hit = tuple[str, str, str]
 """(language, path, why it could not be read or "")."""

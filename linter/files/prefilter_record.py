@@ -2,7 +2,7 @@
 
 Asked before each quick answer, so it imports next to nothing and reads next to nothing: the names in the folders and
 the sizes of the files are compared, and the text of a file whose size is another or whose date is newer. A record that
-is behind costs time and no finding: the real command then derives everything anew.
+is behind costs time and no finding: the real command then derives everything again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def fingerprint(name: str) -> tuple[int, int]:
 
 
 def is_current() -> bool:
-    """Whether the record was made from what stands here now."""
+    """Whether the record was made from what is here now."""
     known = prefilter_table.DECLARATIONS
     try:
         made = os.stat(prefilter_table.__file__).st_mtime + _SLACK

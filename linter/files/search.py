@@ -46,21 +46,21 @@ _readv = getattr(os, "readv", _read_into)
 
 
 def holds(data: bytes | bytearray, size: int, needles: Sequence[bytes]) -> bool:
-    """Whether one of the needles stands in the first `size` bytes of `data`, or may do so in UTF-16."""
+    """Whether one of the needles is in the first `size` bytes of `data`, or may do so in UTF-16."""
     for needle in needles:
         if find(data, needle, 0, size) >= 0:
             return True
-    # UTF-16 is rare enough to be decoded whatever stands in it: it may not be what its mark says.
+    # UTF-16 is rare enough to be decoded whatever is in it: it may not be what its mark says.
     return data[:2] in _UTF16
 
 
 def holds_word(text: bytes, word: bytes) -> bool:
-    """Whether the word stands in the text as a whole."""
+    """Whether the word is in the text as a whole."""
     return next(word_places(text, word), None) is not None
 
 
 def word_places(text: bytes, word: bytes) -> Iterator[int]:
-    """Where the word stands in the text as a whole."""
+    """Where the word is in the text as a whole."""
     place = find(text, word, 0, len(text))
     while place >= 0:
         if not _is_letter(text[place - 1 : place]) and not _is_letter(text[place + len(word) : place + len(word) + 1]):
@@ -73,7 +73,7 @@ def _is_letter(character: bytes) -> bool:
 
 
 def names_a_code(data: bytes | bytearray, size: int) -> bool:
-    """Whether `GF` and a digit stand behind `NOLINT` or `noqa` on a line of the first `size` bytes of `data`."""
+    """Whether `GF` and a digit follow `NOLINT` or `noqa` on a line of the first `size` bytes of `data`."""
     at = find(data, _CODE, 0, size)
     while at >= 0:
         if data[at + 2 : at + 3].isdigit():
@@ -89,7 +89,7 @@ _ENDS_OF_NOQA = (b"qa", b"QA", b"qA", b"Qa")
 
 
 def names_one_of(words: Iterable[bytes]) -> AsksComments:
-    """What tells whether one of the words stands behind `NOLINT` or `noqa` on a line; a guess where no line ends."""
+    """What tells whether one of the words follows `NOLINT` or `noqa` on a line; a guess where no line ends."""
     import re
 
     named = re.compile(b"|".join(map(re.escape, words)))
@@ -113,7 +113,7 @@ def names_one_of(words: Iterable[bytes]) -> AsksComments:
 def _search_rest(
     handle: int, buffer: bytearray, needles: Sequence[bytes], comments: AsksComments | None
 ) -> tuple[int, bool]:
-    """Read on until a needle stands in the buffer, or to the end: however large a file is, so much of it is in memory.
+    """Read on until a needle is in the buffer, or to the end: however large a file is, so much of it is in memory.
 
     Gives the number of bytes in the buffer, which begins with what may be the beginning of a needle, and whether a
     comment was asked for before that.

@@ -10,15 +10,15 @@ class SearchTerms(NamedTuple):
     """What the rules look for in one language."""
 
     needles: tuple[bytes, ...] = ()
-    """Of which one stands in every file that can matter to the rules of a run."""
+    """Of which one is in every file that can matter to the rules of a run."""
     texts: tuple[bytes, ...] = ()
     """What rules look at besides guards: code that holds one is read, whatever surrounds it."""
     always: tuple[bytes, ...] = ()
-    """For a second look: a file that holds one is parsed, in whatever shape it stands there."""
+    """For a second look: a file that holds one is parsed, in whatever shape it is there."""
     shapes: tuple[tuple[bytes, bytes], ...] = ()
     """(one of these, a regular expression) where it only matters in a file in which that matches."""
     words: tuple[str, ...] = ()
-    """The same, for guards: a file is parsed when one of these names stands in a shape that is not ordinary."""
+    """The same, for guards: a file is parsed when one of these names is in a shape that is not ordinary."""
     training: bool = False
     """What files train with is looked for as well; no rule that is on by default asks that."""
 

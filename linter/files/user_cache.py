@@ -34,7 +34,7 @@ def own_folder(name: str) -> str:
 def writable_by_others(path: str) -> bool:
     """Whether another user can put something into a folder of the cache: what is found there is then not ours.
 
-    A folder that isn't there yet is asked about by those above it; in one like /tmp, nobody can replace what is ours.
+    A folder that isn't there yet is asked about by those above it; in one like /tmp, no one can replace what is ours.
     """
     if os.name == "nt" or not hasattr(os, "geteuid"):
         return False

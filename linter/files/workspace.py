@@ -78,7 +78,7 @@ class Workspace(Struct, frozen=True, eq=False):
         return source if source is not None and source.digest == facts.digest else None
 
     def buffer(self, path: str) -> bytes | None:
-        """What stands in memory for a file; None where the disk is asked."""
+        """What is in memory for a file; None where the disk is asked."""
         return self.buffers.get(self.key(path)) if self.buffers else None
 
     def is_file(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Forward hooks: functions that a module runs behind its own `forward`, whoever calls it and under whatever mode."""
+"""Forward hooks: functions that a module runs after its own `forward`, whoever calls it and under whatever mode."""
 
 from __future__ import annotations
 

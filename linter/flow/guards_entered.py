@@ -54,7 +54,7 @@ def guard_of(name: Name, language: str) -> tuple[str, Effect] | None:
 
 
 def made_guard(name: str, effect: Effect, on: bool, place: Place) -> GuardValue:
-    """The guard that a name makes here; `File.instead` may say that another one stands in its place."""
+    """The guard that a name makes here; `File.instead` may say that another one is in its place."""
     effect = place.file.instead.get(name, effect)
     return GuardValue(name, _SETS[effect](_FIXED.get(name, on)), place.file.path, place.span)
 

@@ -213,7 +213,7 @@ class Machine:
         self.run_root(run, file, body)
 
     def begin(self) -> None:
-        """Begin a budget anew."""
+        """Begin a budget again."""
         self._steps = STEP_BUDGET
 
     def run_root(self, run: Callable[[], object], file: File, body: Body) -> None:

@@ -70,7 +70,7 @@ def new_tensor(
     leaf: bool | None = None,
     unrecorded: tuple[Step, ...] = (),
 ) -> Ref:
-    """A tensor with a storage of its own: an inference tensor if and only if it is made in the mode."""
+    """A tensor with its own storage: an inference tensor if and only if it is made in the mode."""
     made: tuple[Step, ...] = ()
     guard: GuardValue | None = None
     if state.modes.inference is not False:

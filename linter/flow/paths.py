@@ -42,7 +42,7 @@ class Place(Struct, frozen=True, eq=False):
     """What runs where this body yields: the block below `with`, or the loop over a generator."""
 
     conditional: bool = False
-    """It stands in a branch of its function."""
+    """It is in a branch of its function."""
 
     def at(self, span: Span) -> Place:
         return Place(self.file, self.body, self.frame, span, self.calls, self.resumed, self.conditional)

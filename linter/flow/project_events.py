@@ -51,7 +51,7 @@ def story_of(event: Event, project: Project) -> tuple[StepTaken, ...]:
 
 
 def use_of(event: Event, facts: Facts, project: Project) -> GuardUse | None:
-    """The guard that brings an event about, where it stands in the same file."""
+    """The guard that brings an event about, where it is in the same file."""
     if event.guard is None or event.guard.path != facts.path:
         return None
     memory = project.file_memory(facts)

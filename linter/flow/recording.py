@@ -1,4 +1,4 @@
-"""What is recorded in a thread of its own: the machine looks for it where work is handed to one."""
+"""What is recorded in its own thread: the machine looks for it where work is handed to one."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ _PAIR = lazy_regex(r"\s*(\w)(\w?)\s*,\s*(\w)(\w?)\s*(?:->\s*(\w*)\s*)?")
 
 
 def _multiplies(equation: Value | None) -> bool:
-    """Whether `einsum` surely multiplies two operands as they are: neither is summed first, or laid out anew."""
+    """Whether `einsum` surely multiplies two operands as they are: neither is summed first, or laid out again."""
     found = _PAIR.fullmatch(str(equation.value)) if isinstance(equation, Const) else None
     if found is None:
         return False

@@ -186,7 +186,7 @@ def watch_file(files: Iterable[Facts], path: str) -> SignalMatches:
 
 
 class ScopeEntered(NamedTuple):
-    """A place behind which other modes hold than before it."""
+    """A place after which other modes hold than before it."""
 
     span: Span
     """The header of a function or block, or the statement that sets the modes."""

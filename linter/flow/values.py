@@ -1,7 +1,7 @@
 """What an expression is worth: values, and the things in the heap that some of them refer to.
 
 Values are small, immutable and hashable, so that a condition over them can be looked up. What can change (a tensor's
-kind, an object's attributes, a list's elements) stands in the heap of a state, under the number of a `Ref`.
+kind, an object's attributes, a list's elements) is in the heap of a state, under the number of a `Ref`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Closure(Struct, frozen=True, eq=False):
 
     body: Body
     program: File
-    """The file that it stands in."""
+    """The file that it is in."""
     frame: int | None
     receiver: Value | None = None
     owner: ClassValue | None = None

@@ -54,7 +54,7 @@ class Job(NamedTuple):
     """(language, row) that the guard table has besides its own."""
     workspace: Workspace = DISK
     stands: bytes | frozenset[bytes] = b""
-    """What must stand in a file for it to be read: an expression, or one of these words as a whole."""
+    """What must be in a file for it to be read: an expression, or one of these words as a whole."""
     named: frozenset[str] = frozenset()
     """Functions that are read where they are defined, and classes, in files that are read for their sake alone."""
 
@@ -111,7 +111,7 @@ def extract_file(
 
 
 def _stands_in(text: bytes, terms: bytes | frozenset[bytes]) -> bool:
-    """Whether the expression matches in the text, or one of the words stands there as a whole."""
+    """Whether the expression matches in the text, or one of the words is there as a whole."""
     if isinstance(terms, bytes):
         return re.search(terms, text) is not None
     return any(holds_word(text, word) for word in terms)

@@ -67,7 +67,7 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     """(source, watched, terms, names) -> the facts of a text, of which the functions with these names matter as well,
     and its classes, and what it does with models; None where `extract` reads all of a text."""
     may_fill: Callable[[bytes], bool] | None = None
-    """Whether a model in a text may fill a cache of its own when it is run first (GF503), by the text's bytes alone;
+    """Whether a model in a text may fill its own cache when it is run first (GF503), by the text's bytes alone;
     None where there are no such models."""
     file_summary: Callable[[Source], FileSummary] | None = None
     """What a text's bytes say about the project; None where questions about a project look at no such text."""
@@ -78,20 +78,20 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     header: Callable[[Source], HeaderFacts] | None = None
     """What a preprocessor makes of a text; None for a language that has none."""
     comments: Callable[[bytes], Iterable[Span]] = _nowhere
-    """Where comments stand in a text."""
+    """Where comments are in a text."""
     line_comment: str = "//"
     """What begins a comment that goes to the end of its line."""
     silencing: str = "NOLINT({codes})"
-    """What a comment behind a statement says to silence rules."""
+    """What a comment after a statement says to silence rules."""
     look: str = ""
     """The module whose `may_matter(text)` looks at a file that holds a needle more closely, still by its bytes alone;
     empty when there is none. It imports next to nothing."""
     parse_errors: Callable[[str, bytes], tuple[int, ...]] = _reads_all
     """(path, text) -> how many places of the text the parser cannot read, in each way in which it is asked."""
     silenced_row: Callable[[Source, int], int] = _row_of
-    """(source, offset) -> the row at whose end a comment silences what stands at the offset."""
+    """(source, offset) -> the row at whose end a comment silences what is at the offset."""
     separator: str = "::"
-    """What stands between the parts of a name: `torch::nn`, `torch.nn`."""
+    """What is between the parts of a name: `torch::nn`, `torch.nn`."""
     replacements: Mapping[Effect, str] = {}
     """Effect -> what is written for a guard of that effect where the old guard stood."""
     confirmation: Callable[[Source, Facts], Confirms] | None = None
@@ -101,11 +101,11 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     is_fragment: bool = False
     """Its texts are pieces of other files: what surrounds them is not in sight."""
     embeds_in: str = ""
-    """What C++ in its files stands in, as messages say it: `a string`."""
+    """What C++ in its files is in, as messages say it: `a string`."""
     resolves_imports: bool = False
     """A name means what an import in the same file says, and not what a namespace holds."""
     runs_at_top_level: bool = False
-    """Statements outside of functions run one after the other, so that a guard there covers those behind it."""
+    """Statements outside of functions run one after the other, so that a guard there covers those after it."""
     shown_only: bool = False
     """Its fixes are shown, never applied."""
 

@@ -1,6 +1,6 @@
 """The ops, by subject. Importing this package registers them all, and completes Tensor.
 
-Whoever hands out tensors imports it, so that there is no tensor without its methods. An op is found where it stands:
+Whoever hands out tensors imports it, so that there is no tensor without its methods. An op is found where it is:
 each module of this folder is imported, but for those of LATE. The package is named after PyTorch's own library of ops,
 since `torch.ops` is something else: the namespace of ops that programs define.
 """

@@ -322,7 +322,7 @@ _COPIED: dict[Op, Op] = {}
 
 @composite("diagonal_copy", method=False, out=RESIZED)
 def diagonal_copy(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A diagonal as a copy. The view's kernel and gradient are used; the node has a name of its own."""
+    """A diagonal as a copy. The view's kernel and gradient are used; the node has its own name."""
     view = self.diagonal(offset, dim1, dim2)
     recorded = None if view._meta is None else view._meta.grad_fn
     with no_grad():

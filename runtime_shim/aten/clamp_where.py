@@ -169,7 +169,7 @@ composite("clip")(clamp)
 
 
 def _one_bound(name: str, node: str, bound: str, kernel: Any, label: str, inside: Any, outside: Any) -> Any:
-    """`clamp` with one bound: an op of its own by a number, and another by a tensor. What is returned chooses one."""
+    """`clamp` with one bound: its own op by a number, and another by a tensor. What is returned chooses one."""
 
     def of_number(self: Any, min: Any) -> Array:
         found: Array = kernel(self, min)

@@ -311,7 +311,7 @@ def _storage_of(root: Any) -> list[Any]:
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
-    """For pickle itself, which gives each tensor a storage of its own."""
+    """For pickle itself, which gives each tensor its own storage."""
     function, parts = parts_to_pickle(self)
     return function, tuple(_OwnStorage(part) if type(part) is list else part for part in parts)
 

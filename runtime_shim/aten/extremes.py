@@ -187,7 +187,7 @@ def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
 
 
 def _leak_of_amin(self: Tensor, dim: Any = (), keepdim: bool = False) -> int:
-    return int(self._array.dtype != np.int64)  # for which PyTorch has a loop of its own
+    return int(self._array.dtype != np.int64)  # for which PyTorch has its own loop
 
 
 @op("amin", computes=Computes("bif", "min_values_cpu"), out=EXTREME_OUT, leak=_leak_of_amin, self=_scaled_evenly)

@@ -61,7 +61,7 @@ _so_far("cummin", lambda new, best: new <= best)
 
 
 def _most_frequent(row: Any) -> Any:
-    """Where the most frequent value of a row stands last; each NaN is a value of its own."""
+    """Where the most frequent value of a row is last; each NaN is its own value."""
     counts = np.unique(row, return_counts=True, equal_nan=False)[1]
     chosen = counts.argmax()
     return np.argsort(row, kind="stable")[counts[: chosen + 1].sum() - 1]
@@ -194,7 +194,7 @@ def is_shared(self: Tensor) -> bool:
 
 
 def _ranked(self: Any, d: int, rank: Any, keepdim: bool) -> tuple[Array, Array]:
-    """The element of that rank along a dimension, and where it stands; `rank` may differ from row to row."""
+    """The element of that rank along a dimension, and where it is; `rank` may differ from row to row."""
     order = np.argsort(self, axis=d, kind="stable")
     places = np.take_along_axis(order, rank, axis=d)
     values = np.take_along_axis(self, places, axis=d)
@@ -393,7 +393,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The distinct elements, or slices along `dim`, in order; on demand where each stands, and how often it occurs."""
+    """The distinct elements, or slices along `dim`, in order; on demand where each is, and how often it occurs."""
     found = _unique(self) if dim is None else _unique_dim(self, dim)
     return _chosen(found, return_inverse, return_counts)
 

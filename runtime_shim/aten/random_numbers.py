@@ -77,7 +77,7 @@ class Generator:
         return self.engine.seed
 
     def seed(self) -> int:
-        """Seed with a number that nobody chose; returns it."""
+        """Seed with a number that no one chose; returns it."""
         chosen = _chosen_seed()
         self.manual_seed(chosen)
         return chosen
@@ -106,7 +106,7 @@ def _chosen_seed() -> int:
 
 
 default_generator = Generator()
-"""That of whoever names none: it starts with a seed that nobody chose."""
+"""That of whoever names none: it starts with a seed that no one chose."""
 
 
 def engine_of(chosen: Generator | None = None) -> RandomEngine:
@@ -130,7 +130,7 @@ def manual_seed(seed: int) -> Generator:
 
 @composite("seed", method=False)
 def seed() -> int:
-    """Seed with a number that nobody chose; returns it."""
+    """Seed with a number that no one chose; returns it."""
     return default_generator.seed()
 
 

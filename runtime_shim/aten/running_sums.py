@@ -231,7 +231,7 @@ def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correction: 
 
 
 def _has_own_loop(self: Tensor, dim: Any) -> bool:
-    """Whether PyTorch computes the single result by a loop of its own, which starts from the mean."""
+    """Whether PyTorch computes the single result by its own loop, which starts from the mean."""
     shape = self._array.shape
     reduced = dims_of(dim, len(shape))
     alone = all(n == 1 for d, n in enumerate(shape) if d not in reduced)

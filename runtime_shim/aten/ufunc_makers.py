@@ -202,7 +202,7 @@ def binary(
     With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
     `number_first` says whether the function takes a number first; by default, all but comparisons do.
     `number_node` names the node of an overload for numbers, which does not make a tensor of them;
-    `number_first_form` is the overload for a number and a tensor, if it has a node of its own.
+    `number_first_form` is the overload for a number and a tensor, if it has its own node.
     """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
     inexact_scalars = (float, int) if fast_scalar and numbers else ()

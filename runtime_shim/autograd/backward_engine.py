@@ -73,7 +73,7 @@ _DEEPEST = 30
 
 
 def _on_a_new_stack(call: Callable[..., Any], *args: Any) -> Any:
-    """Call a function on a thread of its own that has this one's state, and wait for it."""
+    """Call a function on its own thread that has this one's state, and wait for it."""
     state = tls.state
     found: list[Any] = []
 
@@ -392,7 +392,7 @@ def _validate(node: Node, grads: Grads) -> None:
 
 
 def _accumulate(buffer: Grads, nr: int, value: Tensor) -> None:
-    """Add to an input buffer: in place when nobody else holds what is there, as PyTorch does."""
+    """Add to an input buffer: in place when no one else holds what is there, as PyTorch does."""
     old = buffer[nr]
     if old is None:
         buffer[nr] = value

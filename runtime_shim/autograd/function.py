@@ -161,7 +161,7 @@ class Function(metaclass=_FunctionMeta):
 
     _backward_cls: type[Any]
 
-    #: Whether vmap is to derive a rule of its own from forward and backward; the shim has no vmap.
+    #: Whether vmap is to derive its own rule from forward and backward; the shim has no vmap.
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

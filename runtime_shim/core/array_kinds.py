@@ -1,10 +1,10 @@
-"""Arrays of numpy's with more to them: of zeros, standing in for others, or with an order of their own in memory.
+"""Arrays of numpy's with more to them: of zeros, standing in for others, or with their own order in memory.
 
 Products of them, quotients and sums of two are such zeros again; all else that is computed with them is an ordinary
 array, and so is what they are converted to. Nothing can be written to them. The shim's have memory, which nothing shows
 but the methods that PyTorch refuses.
 
-numpy's ufuncs find an order of their own where the operands have several, and give dimensions of size 1 any stride.
+numpy's ufuncs find their own order where the operands have several, and give dimensions of size 1 any stride.
 Views that reorder dimensions are of a class of arrays that asks PyTorch's rules; all other arrays pay nothing for it.
 
 Source of the behaviour: aten/src/ATen/TensorIterator.cpp.
@@ -212,7 +212,7 @@ def in_order_of_iteration(taken: Array, self: Array, indices: Sequence[Any]) -> 
     places = [i if i.dtype != np.bool_ else np.zeros(np.count_nonzero(i), np.int64) for i in given]
     replaced = np.broadcast_shapes(*[i.shape for i in places])
     whole: list[int] = []  # the dimensions that no index is for
-    before: list[int] = []  # those of them that stand before the indices
+    before: list[int] = []  # those of them that are before the indices
     d, runs, last_indexed = 0, 0, False
     for i in indices:
         indexed = isinstance(i, _ndarray)

@@ -251,7 +251,7 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
         if a == b:
             found = a
         elif "V" in (a.kind, b.kind) and inexact == (True, True):
-            other = b if a.kind == "V" else a  # of a kind of its own, or twice bfloat16
+            other = b if a.kind == "V" else a  # of its own kind, or twice bfloat16
             found = float32.numpy if other.char == "e" else other
         elif inexact == (True, False):
             found = a

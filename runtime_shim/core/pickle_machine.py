@@ -61,7 +61,7 @@ class Names(Protocol):
 _MARK = object()
 _KEYS = (str, int, float, complex, bool)
 WIDEST_KEY = 1000
-"""Parts of a tuple that is a key or stands in a set: Python computes its hash anew each time."""
+"""Parts of a tuple that is a key or is in a set: Python computes its hash again each time."""
 _POINTER = 8
 
 

@@ -86,7 +86,7 @@ class RandomEngine:
     def block_normals(self, count: int, kind: Any, *, rounded: bool = False) -> Array:
         """At least 16 standard normal numbers, for a tensor that is contiguous; `rounded` where it has half precision.
 
-        The last 16 are drawn anew where the number is no multiple of that.
+        The last 16 are drawn again where the number is no multiple of that.
         """
         whole = count // self.BLOCK * self.BLOCK
         found = self.uniform(whole if rounded else count, kind)

@@ -33,7 +33,7 @@ from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
 ndarray = np.ndarray
 allocate = object.__new__
 
-#: A node of the tape (`tape.nodes.Node`), which stands on tensors and not they on it.
+#: A node of the tape (`tape.nodes.Node`), which is on tensors and not they on it.
 TapeNode = Any
 
 #: Told of each subclass of Tensor, and of each function that is published late.

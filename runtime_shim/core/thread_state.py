@@ -114,7 +114,7 @@ tls = _Local()
 
 
 class _Asking:
-    """What stands in the place of kernels for such tensors; filled by `utils.torch_dispatch`."""
+    """What is in the place of kernels for such tensors; filled by `utils.torch_dispatch`."""
 
     functional: Callable[..., Any]
     write: Callable[..., Callable[[], None]]

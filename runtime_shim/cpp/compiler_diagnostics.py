@@ -78,7 +78,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(rf"error: too many arguments to function '[^\n(]*?\b({_NAMESPACES})\("),
         "{0} for so many arguments",
     ),
-    # macros, which have no namespace; one that defines something stands where the compiler expects a declaration
+    # macros, which have no namespace; one that defines something is where the compiler expects a declaration
     (
         re.compile(
             r"error: (?:expected constructor, destructor, or type conversion before|unknown type name)[^\n]*\n"
@@ -96,8 +96,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 def missing_names(diagnostics: str, folders: Iterable[Path] = ()) -> list[str]:
     """The torch names that the compiler (GCC or Clang, in English) says it does not know, in its order.
 
-    A header that stands in `folders` of PyTorch's own, where ours has none, counts as missing and stands alone: the two
-    don't go together, and what the compiler says of that tells nobody why.
+    A header that is in `folders` of PyTorch's own, where ours has none, counts as missing and is alone: the two
+    don't go together, and what the compiler says of that tells no one why.
     """
     header = _header_of_pytorch(diagnostics, folders)
     if header is not None:

@@ -102,7 +102,7 @@ def compiler_pool(workers: int) -> Iterator[ThreadPoolExecutor]:
 _LET_GO_WITHIN = 10.0
 """Seconds that a compiler which was killed is waited for."""
 _ABANDONED_AFTER = 60.0
-"""Seconds after which a folder that nobody holds was left behind, not just made."""
+"""Seconds after which a folder that no one holds was left behind, not just made."""
 
 
 @contextlib.contextmanager
@@ -162,7 +162,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 @contextlib.contextmanager
 def ended_in_order() -> Iterator[None]:
-    """Inside, a request to end (SIGTERM, SIGHUP) that nobody handles raises SystemExit: what was begun is removed."""
+    """Inside, a request to end (SIGTERM, SIGHUP) that no one handles raises SystemExit: what was begun is removed."""
 
     def end(number: int, frame: object) -> None:
         raise SystemExit(128 + number)

@@ -1,6 +1,6 @@
 """The large headers in precompiled form, made while the first program that includes one is compiled.
 
-Making the form takes longer than compiling a small program, so nobody waits for it: a process of its own goes on when
+Making the form takes longer than compiling a small program, so no one waits for it: a process of its own goes on when
 the program is done, and the next program finds the form.
 """
 

@@ -24,7 +24,7 @@ class OpSpellings:
         return bool(t)
 
     def _op_register_hook(self, t: AnyTensor, hook: Callable[[Any], Any]) -> int:
-        """Where the hook stands among those that C++ gave the tensor."""
+        """Where the hook is among those that C++ gave the tensor."""
         if not t.requires_grad:
             raise RuntimeError("cannot register a hook on a variable that doesn't require gradient")  # C++'s words
         handles = t.__dict__.setdefault(_HOOKS, [])

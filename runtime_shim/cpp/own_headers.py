@@ -85,7 +85,7 @@ def write_forwarding_headers() -> None:
 
 @functools.cache
 def forwarding_headers() -> dict[str, tuple[str, ...]]:
-    """What each header brings that does nothing else: names as they stand between the brackets of `#include`."""
+    """What each header brings that does nothing else: names as they are between the brackets of `#include`."""
     found: dict[str, tuple[str, ...]] = {}
     for line in _table_text().replace("\n    ", " ").splitlines():
         if not line.startswith("#"):

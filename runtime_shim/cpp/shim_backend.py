@@ -122,7 +122,7 @@ assert (BACKEND, AUTOGRAD, ADINPLACEORVIEW) == (base.CPU, base.AUTOGRAD, base.AD
 
 
 _SECOND_DERIVATIVES = {f"{op}{suffix}" for op in ("add", "sub", "mul", "div") for suffix in ("", "_")}
-"""Ops whose overload for a number has a node of its own: MulBackward1 beside MulBackward0."""
+"""Ops whose overload for a number has its own node: MulBackward1 beside MulBackward0."""
 #: The place of `out` among the arguments of an op's overload, where it isn't the third.
 _OUT_PLACES = {"add": 3, "sub": 3} | dict.fromkeys("abs cos exp log neg sigmoid sin sqrt tanh".split(), 1)
 

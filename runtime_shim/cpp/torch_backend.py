@@ -25,7 +25,7 @@ class TorchBackend(Backend):
         return self.op(name)
 
     def is_leaf(self, t: AnyTensor) -> bool:
-        # Python's property looks for an illegal change of the base first; C++ only for a grad_fn of its own.
+        # Python's property looks for an illegal change of the base first; C++ only for its own grad_fn.
         try:
             return bool(t.is_leaf)
         except RuntimeError as error:
@@ -119,6 +119,6 @@ def make(module: str, *, legacy_since19: bool = False) -> Backend:
 
 
 def use(backend: Backend) -> None:
-    """Makes `backend` the one behind the programs that are loaded from now on."""
+    """Makes `backend` the one after the programs that are loaded from now on."""
     global _current
     _current = backend

@@ -167,7 +167,7 @@ def name_of(function: Any) -> str:
     return known if known is not None else str(getattr(function, "__name__", function))
 
 
-# -- what stands in the place of a function
+# -- what is in the place of a function
 
 
 def _asking(function: Any, original: FunctionType, wraps_errors: bool, python: bool) -> Callable[..., Any]:
@@ -259,7 +259,7 @@ def _template(captured: int) -> Any:
 
 
 class _Replacement:
-    """The code of one function, and what stands in its place."""
+    """The code of one function, and what is in its place."""
 
     def __init__(self, function: FunctionType, seen: Any, name: str, python: bool) -> None:
         self.function = function

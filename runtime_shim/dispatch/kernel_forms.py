@@ -32,7 +32,7 @@ def by_position(kernel: Callable[..., Any]) -> Callable[..., Any]:
 _NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _OWN = {name: own for own, names in _NAMES.items() for name in names}
 
-#: Functions that PyTorch defines in Python, with the names that stand there.
+#: Functions that PyTorch defines in Python, with the names that are there.
 _OF_PYTHON = frozenset({"norm", "split", "unique", "unique_consecutive", "cdist", "tensordot"})
 
 

@@ -136,7 +136,7 @@ def describe_recording(
 def recorded_write(
     name: str, node: str, parameters: KernelFunction, **derivatives: Callable[..., Any]
 ) -> tuple[Op, Op]:
-    """What an in-place form is recorded as that has a node of its own, whatever its second argument is."""
+    """What an in-place form is recorded as that has its own node, whatever its second argument is."""
     made = describe_recording(name, parameters, derivatives, node=node)
     return made, made
 

@@ -56,7 +56,7 @@ def op(
 ) -> Callable[[KernelFunction], Callable[..., Any]]:
     """Register a functional op whose kernel takes and returns numpy arrays, as `torch.name` and `Tensor.name`.
 
-    `inplace` also makes `name_`, with a kernel of its own if `inplace_kernel` is given, and a node of its own if
+    `inplace` also makes `name_`, with its own kernel if `inplace_kernel` is given, and its own node if
     `recorded_in_place` is (see `recorded_write`). What the op takes is said by
     `tensor_params`, `numbers` (see `describe`), `lists`, `computes` and `out`; it refuses the rest. `leak`, `refuses`
     and `below` say what shows of PyTorch's kernel where no autograd kernel wraps it: versions left on the results, the
@@ -117,7 +117,7 @@ def publish(name: str, call: Callable[..., Any], method: bool = True, function: 
 def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]:
     """`call` as a function, whose first parameter is called `input`, or as a method.
 
-    Both run the same code at the same speed, each as a code object of its own, by which errors tell how the op was
+    Both run the same code at the same speed, each as its own code object, by which errors tell how the op was
     called.
     """
     code = call.__code__

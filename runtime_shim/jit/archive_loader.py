@@ -273,7 +273,7 @@ class _Loader:
                 path.append((child, child.children()))
 
     def _check_ops(self) -> None:
-        """Every op that a call of some method must reach can be run. What stands in a branch is left to its call."""
+        """Every op that a call of some method must reach can be run. What is in a branch is left to its call."""
         for name in self._modules:
             pay()
             for method in self._unit.classes[name].methods.values():

@@ -305,7 +305,7 @@ class FunctionChecker(ast.NodeVisitor):
         self.block(self.source.node.body)
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
-        """Whether control always leaves these statements. What stands after that is not compiled."""
+        """Whether control always leaves these statements. What is after that is not compiled."""
         return any(self.visit(statement) is True for statement in statements)
 
     def refuse(self, node: ast.AST, what: str) -> NoReturn:
@@ -355,7 +355,7 @@ class FunctionChecker(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        # The second argument of isinstance, and the first of annotate, are types: any name may stand in them.
+        # The second argument of isinstance, and the first of annotate, are types: any name may be in them.
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         skipped = {"isinstance": 1, "annotate": 0}.get(name)
         self.visit(node.func)

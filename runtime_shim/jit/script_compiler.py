@@ -1,6 +1,6 @@
 """Functions of an archive as closures: one walk over the syntax tree at load, none of it handed to Python's compiler.
 
-What a node may be is a closed set; whatever else stands in the code is refused with its file and line before anything
+What a node may be is a closed set; whatever else is in the code is refused with its file and line before anything
 runs. Names reach local variables, ops reach the table of ops, attributes reach the slots of script objects, and nothing
 reaches a Python object's own attributes.
 """

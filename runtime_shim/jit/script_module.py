@@ -246,7 +246,7 @@ class ArchiveModule(ScriptObject):
 
     @property
     def code(self) -> str:
-        """The source of `forward` as it stands in the archive."""
+        """The source of `forward` as it is in the archive."""
         return self.get_method("forward").code
 
     def __repr__(self) -> str:

@@ -30,7 +30,7 @@ _TENSOR_TYPES = {
 
 
 def to_text(value: Any, quote: bool = False) -> str:
-    """`value` as C++ streams it. A string stands in quotes when `quote`."""
+    """`value` as C++ streams it. A string is in quotes when `quote`."""
     if isinstance(value, str):
         return _quoted(value) if quote else value
     if value is None or isinstance(value, bool):

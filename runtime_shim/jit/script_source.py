@@ -1,4 +1,4 @@
-"""The `code/` of an archive, declared: classes with their attributes and methods, functions, and where they stand.
+"""The `code/` of an archive, declared: classes with their attributes and methods, functions, and where they are.
 
 TorchScript's serialized source is Python syntax (`torch/csrc/jit/serialization/python_print.cpp`), so the standard
 parser reads it. Nothing here is executed: a file is a list of classes and functions, and anything else in it ends the
@@ -24,7 +24,7 @@ from .script_values import ArchiveError, Enumerator
 from .type_annotations import NotAType, Type, dotted_name, type_of_annotation
 
 _Runtime = Any
-"""`script_runtime.Runtime`, which stands on this."""
+"""`script_runtime.Runtime`, which is on this."""
 
 ScriptStatement = Callable[[dict[Any, Any]], "tuple[Any] | None"]
 
@@ -185,7 +185,7 @@ def literal(node: ast.expr) -> Any:
     raise SourceError(f"`{ast.unparse(node)[:80]}` is not a constant", node)
 
 
-#: Python 3.10's parser recurses without a limit of its own. Up to so many operators a file is parsed as usual; with
+#: Python 3.10's parser recurses without its own limit. Up to so many operators a file is parsed as usual; with
 #: more, on a thread whose stack has so many bytes for each; with still more, it is refused.
 _SHORT_CHAIN, _STACK_PER_LINK, _LONGEST_CHAIN = 4_000, 1024, 1_000_000
 
@@ -403,7 +403,7 @@ class Method:
 
     @property
     def code(self) -> str:
-        """The source as it stands in the archive, but for indentation and the type of `self`."""
+        """The source as it is in the archive, but for indentation and the type of `self`."""
         node = self._function.node
         lines = self._function.source.split("\n")
         body = node.body[0].lineno - node.lineno

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _ScriptClass = Any
-"""`script_source.ScriptClass`, which stands on this."""
+"""`script_source.ScriptClass`, which is on this."""
 
 
 class ScriptObject:

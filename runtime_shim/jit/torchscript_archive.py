@@ -165,7 +165,7 @@ class Archive:
         return entries
 
     def _split(self, entry: zipfile.ZipInfo) -> tuple[str, str]:
-        # orig_filename is what stands in the file; zipfile cuts `filename` at a NUL.
+        # orig_filename is what is in the file; zipfile cuts `filename` at a NUL.
         name = entry.orig_filename
         parts = name.split("/")
         if "\\" in name or "\0" in name or ":" in parts[0] or any(part in ("", ".", "..") for part in parts):

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-#: Libraries that `define` and `impl` made, which nobody else holds.
+#: Libraries that `define` and `impl` made, which no one else holds.
 _KEPT: list[Library] = []
 
 

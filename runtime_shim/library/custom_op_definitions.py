@@ -269,7 +269,7 @@ class CustomOpDef:
     def _count_writes(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
         """The kernel under ADInplaceOrView: what the schema says is written to counts a write.
 
-        The writes of the op's own function count as well, for no guard stands around it but the one below Autograd.
+        The writes of the op's own function count as well, for no guard is around it but the one below Autograd.
         """
         values = self.schema.complete(args, kwargs)
         for argument, value in zip(self.schema.arguments, values, strict=True):

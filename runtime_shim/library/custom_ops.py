@@ -186,7 +186,7 @@ class OpOverload:
         self._first_kernels = {}
 
     def _first_kernel(self, keys: int) -> tuple[Any, bool]:
-        """The kernel that a call with these keys comes to, and whether it stands below an Autograd layer without one.
+        """The kernel that a call with these keys comes to, and whether it is below an Autograd layer without one.
 
         No kernel where the way is longer: a layer that falls through, or a kernel that stands for several layers.
         """
@@ -216,7 +216,7 @@ class OpOverload:
         if bit != AUTOGRAD:
             return None
         if self.kernels.get(COMPOSITE) and not self._has_backend:
-            return None  # a composite of other ops, which have their own gradients, stands before Autograd's alias
+            return None  # a composite of other ops, which have their own gradients, is before Autograd's alias
         found = self.kernels.get(AUTOGRAD_ALIAS)
         return found[-1] if found else None
 

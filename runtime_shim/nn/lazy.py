@@ -189,7 +189,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.in_features = input.shape[-1]
 
 
-#: Where `bias` stands behind the kernel's size, in plain and in transposed convolutions.
+#: Where `bias` follows the kernel's size, in plain and in transposed convolutions.
 _PLACE_OF_BIAS = 4
 
 

@@ -54,7 +54,7 @@ def parsed_target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
 
 
 _Module = Any
-"""`module.Module`, which stands on this."""
+"""`module.Module`, which is on this."""
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):

@@ -1,4 +1,4 @@
-# Long because each schedule is a class of its own, and together they are one table.
+# Long because each schedule is its own class, and together they are one table.
 """Learning rate schedules, as torch.optim.lr_scheduler has them."""
 
 from __future__ import annotations
@@ -379,7 +379,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine from the initial rate to `eta_min`, begun anew after periods that grow by `T_mult`."""
+    """Half a cosine from the initial rate to `eta_min`, begun again after periods that grow by `T_mult`."""
 
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1

@@ -135,7 +135,7 @@ class AveragedModel(Module):
 
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Compute the running statistics of the model's batch normalizations anew, over all that the loader gives."""
+    """Compute the running statistics of the model's batch normalizations again, over all that the loader gives."""
     layers = [m for m in model.modules() if isinstance(m, _BatchNorm)]
     if not layers:
         return

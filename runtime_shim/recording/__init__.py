@@ -1,4 +1,4 @@
-"""Running one program in a process of its own and writing down what it did.
+"""Running one program in its own process and writing down what it did.
 
 `python -P -m guardfix.runtime_shim.recording SPECIFICATION` runs one program. The specification is a JSON file (see
 `process.Specification`); the recording is one JSON object a line (see `recorder`).

@@ -215,7 +215,7 @@ def _enter_namespaces() -> bool:
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     except OSError:
-        return True  # it goes by the name of nobody; files of its own are still its own
+        return True  # it goes by the name of no one; files of its own are still its own
     return True
 
 

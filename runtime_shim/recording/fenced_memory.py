@@ -1,6 +1,6 @@
 """Fences around the memory of arrays, so that a kernel which reads or writes outside of it is found out.
 
-numpy takes the memory of arrays from functions that can be exchanged (NEP 49). Ours put a fence before and behind each
+numpy takes the memory of arrays from functions that can be exchanged (NEP 49). Ours put a fence before and after each
 array, filled with one byte, as is memory that nothing has been written to. What reads outside of a tensor gives other
 results under another byte; what writes there breaks the fence. This needs no other build, as AddressSanitizer does.
 """

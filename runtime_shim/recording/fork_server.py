@@ -1,7 +1,7 @@
 """A process that has imported what programs run on, and forks one process for each run.
 
 Importing takes longer than most programs do, and a program is run several times. Nothing is shared but what was
-imported: each run has an environment, a current folder and a session of its own, as a new interpreter would.
+imported: each run has an environment, a current folder and its own session, as a new interpreter would.
 
 On its channel, a socket of packets, come requests (JSON, with the descriptors of output, errors and readiness); back go
 the number of the process that was forked for it, and later how it ended.
@@ -95,7 +95,7 @@ def _import_what_runs_need() -> None:
 
 
 def _fork() -> int:
-    """As `os.fork`; the child has a session of its own by the time that this returns in the parent."""
+    """As `os.fork`; the child has its own session by the time that this returns in the parent."""
     told, tell = os.pipe()
     process = os.fork()
     if process:

@@ -19,7 +19,7 @@ from .trace_events import Writer
 
 
 def seed_generators(torch: Any) -> None:
-    """The same random numbers in each run, for a program that does not ask for its own: a network that nobody seeded
+    """The same random numbers in each run, for a program that does not ask for its own: a network that no one seeded
     starts from the same weights before and after."""
     random.seed(0)
     numpy = sys.modules.get("numpy")

@@ -1,7 +1,7 @@
 """The same for the installed PyTorch: the ground truth.
 
 A Python program is recorded through PyTorch's own hook for every public call. A C++ program is compiled against the
-headers of the installed package and run as a process of its own, which nothing looks into: its output and its
+headers of the installed package and run as its own process, which nothing looks into: its output and its
 status are what there is to compare.
 """
 
@@ -74,7 +74,7 @@ _COUNTER = INCLUDE / "guardfix" / "guard_counter.h"
 """Counts the program's ops, and those below its guards where counters stand."""
 
 _MODES = frozenset({"_set_grad_enabled", "set_grad_enabled"})
-"""What a guard calls by itself: which guard stands there is not what is compared."""
+"""What a guard calls by itself: which guard is there is not what is compared."""
 
 
 def _torch_folder() -> Path:

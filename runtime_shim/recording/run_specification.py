@@ -85,7 +85,7 @@ def read_events(path: Path) -> Iterator[dict[str, Any]]:
 
 
 FOLDER_VARIABLE = "GUARDFIX_MADE_UP_FILES"
-"""Names the folder to a program that becomes a process of its own."""
+"""Names the folder to a program that becomes its own process."""
 _SOURCE = Path(__file__).parents[1] / "cpp" / "preloaded" / "made_up_files.cpp"
 
 

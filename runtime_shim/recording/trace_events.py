@@ -158,7 +158,7 @@ class _Numbers:
 
 
 class TensorIdentities:
-    """What the tensors of one program are to each other. Looks only: no history of a view is made anew for it."""
+    """What the tensors of one program are to each other. Looks only: no history of a view is made again for it."""
 
     def __init__(self) -> None:
         self._tensors, self._memory, self._nodes = _Numbers(), _Numbers(), _Numbers()

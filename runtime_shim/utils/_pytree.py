@@ -169,7 +169,7 @@ def tree_map(
 
 
 def _leaves_like(spec: TreeSpec, tree: PyTree) -> list[Any]:
-    """What stands in another tree where `spec` has leaves."""
+    """What is in another tree where `spec` has leaves."""
     if spec.is_leaf():
         return [tree]
     if _node_type(tree) is not spec.type:

@@ -118,7 +118,7 @@ def checkpoint(
 
 
 class CheckpointFunction(Function):
-    """The reentrant kind: a node whose backward runs forward again, and a backward of its own."""
+    """The reentrant kind: a node whose backward runs forward again, and its own backward."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:

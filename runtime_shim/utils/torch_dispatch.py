@@ -219,7 +219,7 @@ def _recording(op: Op, state: ThreadState, tensors: Sequence[Tensor], keys: int)
 
 
 def _alias_of_argument(t: Tensor, tensors: Sequence[Tensor]) -> Tensor:
-    """A result, which gets a history of its own: where a mode or a class returns an argument, another tensor."""
+    """A result, which gets its own history: where a mode or a class returns an argument, another tensor."""
     return alias(t, t._array, t._keys, t._version_counter) if type(t) is Tensor and any(t is a for a in tensors) else t
 
 

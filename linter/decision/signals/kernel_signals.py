@@ -1,4 +1,4 @@
-"""Signals that the guard stands in code which runs as an autograd kernel, or is one below autograd."""
+"""Signals that the guard is in code which runs as an autograd kernel, or is one below autograd."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def _is_other_op(call: Call) -> bool:
 
 @lru_cache(maxsize=64)
 def _returned_factories(facts: Facts, function: Span) -> Sorted[Call]:
-    """The calls in a function that make a tensor and stand in a `return`, or give the variable that is returned."""
+    """The calls in a function that make a tensor and are in a `return`, or give the variable that is returned."""
     index = index_of(facts)
     returned = list(index.returns.within(function))
     names = {simple_name(one.value) for one in returned} - {""}

@@ -1,4 +1,4 @@
-"""Signals of the old guards beside and around a use: what they will be is evidence, as what stands there already is."""
+"""Signals of the old guards beside and around a use: what they will be is evidence, as what is there already is."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _covers_nothing(scene: Scene) -> Iterator[SignalMatch]:
 
 
 def _is_fragment(scene: Scene) -> bool:
-    """Whether the guard stands among statements of a string or a code block that have no function around them.
+    """Whether the guard is among statements of a string or a code block that have no function around them.
 
     What it covers is in another string.
     """

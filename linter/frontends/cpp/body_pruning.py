@@ -77,7 +77,7 @@ def needs_all(code: bytes) -> bool:
     """Whether the rules must know the whole file, and not only the functions that hold a guard.
 
     So it is for the old guard, for guards in autograd Functions, for guards on the heap, and where threads are started,
-    whose work may stand in any function.
+    whose work may be in any function.
     """
     if guards.LEGACY_API.encode() in code or (b"AutoDispatchBelow" in code and b"AutogradContext" in code):
         return True
@@ -95,7 +95,7 @@ class BodyPruning(NamedTuple):
 
     code: bytes
     functions: tuple[Function, ...]
-    """The functions that were blanked: where they stand and what they are called, no more."""
+    """The functions that were blanked: where they are and what they are called, no more."""
 
 
 def focused(code: bytes, reach: Reach) -> BodyPruning:

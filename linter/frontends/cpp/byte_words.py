@@ -27,7 +27,7 @@ def places(needle: bytes, text: bytes, start: int = 0, end: int | None = None) -
 
 
 def words(word: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:
-    """Where the word stands whole."""
+    """Where the word is whole."""
     for place in places(word, text, start, end):
         if begins_word(text, place) and not _is_letter(text[place + len(word) : place + len(word) + 1]):
             yield place
@@ -42,7 +42,7 @@ def places_by_word(text: bytes) -> dict[bytes, list[int]]:
 
 
 def any_of(names: Iterable[str], text: bytes) -> list[tuple[int, str]]:
-    """(place, name) wherever one of the names stands as a whole word, by place; the longest name where several do."""
+    """(place, name) wherever one of the names is as a whole word, by place; the longest name where several do."""
     names = set(names)
     if len(names) > _FEW:
         # As many names as a file has functions: then every word of the text is looked up once.
@@ -67,7 +67,7 @@ def _is_letter(character: bytes) -> bool:
 
 
 def line_before(text: bytes, offset: int) -> int | None:
-    """Where the line begins, if nothing but blanks stands in it before `offset`."""
+    """Where the line begins, if nothing but blanks is in it before `offset`."""
     start = text.rfind(b"\n", 0, offset) + 1
     if text[start:offset].strip(b" \t\v\f") or _continues(text, start):
         return None
@@ -78,7 +78,7 @@ _SPLICED_LINE = (b"\\\n", b"\\\r\n")
 
 
 def _continues(text: bytes, start: int) -> bool:
-    """Whether a backslash ends the line before, and something stands in front of that."""
+    """Whether a backslash ends the line before, and something is in front of that."""
     while start and text[max(0, start - 3) : start].endswith(_SPLICED_LINE):
         before = text.rfind(b"\n", 0, start - 1) + 1
         if text[before:start].strip(b" \t\v\f\r\n\\"):

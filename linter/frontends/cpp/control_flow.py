@@ -1,4 +1,4 @@
-"""What runs behind a block, on the way on from it.
+"""What runs after a block, on the way on from it.
 
 The facts know no control flow; this is as much of it as a rule needs that says "here it raises": only code that
 is surely reached from the block's end, whatever the conditions between are.
@@ -27,7 +27,7 @@ _FUNCTIONS = frozenset({"function_definition", "lambda_expression"})
 def runs_after(parents: NodeParents, block: Node) -> list[tuple[int, int]]:
     """(where it begins, where it ends) of what runs in the same function after `block`, when that is run to its end.
 
-    Not among it are the other branches of what is around the block, what stands behind a jump, and, if the block
+    Not among it are the other branches of what is around the block, what follows a jump, and, if the block
     itself is the branch of a condition, what depends on other conditions: they may exclude each other.
     """
     found: list[tuple[int, int]] = []
@@ -106,7 +106,7 @@ def _last_jump(block: Node) -> Node | None:
 
 
 def _holds_a_jump(node: Node) -> bool:
-    """Whether a jump stands in a statement, lambdas left out."""
+    """Whether a jump is in a statement, lambdas left out."""
     waiting = [node]
     while waiting:
         one = waiting.pop()

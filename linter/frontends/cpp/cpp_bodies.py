@@ -209,7 +209,7 @@ class _Building(InnerBodies):
         return tuple(found)
 
     def _returns(self, node: Node) -> Expression | None:
-        """What stands behind the parameters as that which is given back."""
+        """What follows the parameters as that which is given back."""
         declarator = _declarator_of(node)
         children = declarator.children if declarator is not None else ()
         trailing = next((child for child in children if child.type == "trailing_return_type"), None)
@@ -318,7 +318,7 @@ def _declarator_of(node: Node) -> Node | None:
 
 
 def _captured(written: str) -> tuple[str, ...]:
-    """The parts of what stands in a lambda's square brackets; commas in an initialiser's brackets part nothing."""
+    """The parts of what is in a lambda's square brackets; commas in an initialiser's brackets part nothing."""
     parts = [""]
     depth = 0
     for character in written:
@@ -331,7 +331,7 @@ def _captured(written: str) -> tuple[str, ...]:
 
 
 def _data_of(body: Node) -> Iterable[Node]:
-    """What stands in a class, without its methods, which are bodies of their own."""
+    """What is in a class, without its methods, which are bodies of their own."""
     return (child for child in body.named_children if child.type not in ("function_definition", "template_declaration"))
 
 

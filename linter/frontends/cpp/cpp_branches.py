@@ -113,7 +113,7 @@ def _switch(reader: StatementReader, node: Node, within: UnfinishedBody, depth: 
 
 
 def _cases(reader: StatementReader, body: Node | None, within: UnfinishedBody) -> Iterable[Node]:
-    """The labels of a switch with what stands behind them, those in an `#if` without an `#else` as well."""
+    """The labels of a switch with what follows them, those in an `#if` without an `#else` as well."""
     for child in body.named_children if body is not None else ():
         if child.type == "case_statement":
             yield child
@@ -126,7 +126,7 @@ def _cases(reader: StatementReader, body: Node | None, within: UnfinishedBody) -
 
 
 def _initializer(reader: StatementReader, node: Node | None, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
-    """What stands in front of the first semicolon in the brackets of `if`, `switch` and `for`."""
+    """What is in front of the first semicolon in the brackets of `if`, `switch` and `for`."""
     inside = first_child(node) if node is not None and node.type == "init_statement" else node
     if inside is None:
         return []
@@ -170,7 +170,7 @@ def _while(reader: StatementReader, node: Node, within: UnfinishedBody, depth: i
     before, condition = _condition(reader, clause, within, depth)
     header = reader.header(node, clause.end_byte if clause is not None else node.end_byte)
     block = reader.block(body, within, depth + 1)
-    if before:  # it is made anew in each round
+    if before:  # it is made again in each round
         leave = If(header, negated(condition), (Leave(header, "break"),))
         return [Loop(header, None, None, None, (*before, leave, *block))]
     return [Loop(header, None, None, None if _is_always_true(condition) else condition, block)]

@@ -205,7 +205,7 @@ class ExpressionReader:
         return CallExpression(self.read(callee, depth), self._items(arguments, depth))
 
     def _items(self, node: Node, depth: int) -> tuple[Expression, ...]:
-        """What stands between brackets."""
+        """What is between brackets."""
         count = node.child_count
         if count <= 2:  # the brackets
             return ()

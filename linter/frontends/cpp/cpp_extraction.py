@@ -56,7 +56,7 @@ def extract_cpp(
     `watched` are further names whose places are reported like guards': types made of guards, macros and
     aliases that other files define. `terms` is what the rules look for, when that is not what is recorded: a
     function that holds neither a guard nor one of its texts is not read. `whole` reads those as well, for a text that
-    is one piece of several: another piece may ask what stands here. `named` are functions that are read as well.
+    is one piece of several: another piece may ask what is here. `named` are functions that are read as well.
     """
     grammar = grammar_for(source.path)
     if (text := with_plain_lines(source.text)) is not source.text:
@@ -162,7 +162,7 @@ def _read(
 
 
 def _doubted(use: GuardUse, blanked: Iterable[Span]) -> GuardUse:
-    """The use; under an error where a directive stands in its declaration, which an edit would take for code."""
+    """The use; under an error where a directive is in its declaration, which an edit would take for code."""
     return msgspec.structs.replace(use, under_error=True) if any(use.span.holds(span) for span in blanked) else use
 
 
@@ -235,7 +235,7 @@ def _invocations(text: bytes, code: bytes, wanted: frozenset[str]) -> tuple[Invo
 
 
 def find_includes(text: bytes, code: bytes | None = None) -> tuple[Include, ...]:
-    """The `#include` and `#import` directives that stand outside comments; `code` is `text` without these, if known."""
+    """The `#include` and `#import` directives that are outside comments; `code` is `text` without these, if known."""
     if code is None:
         text = with_plain_lines(text)
         code = text = mask_block_comments(text) if b"/*" in text else text

@@ -19,7 +19,7 @@ _CLASSES = tuple(
 )
 
 _PATTERNS: list[tuple[tuple[Topic, ...], bytes, re.Pattern[bytes]]] = []
-"""What a match is about, a text that stands in every match, the pattern. Most files hold none of these texts."""
+"""What a match is about, a text that is in every match, the pattern. Most files hold none of these texts."""
 
 
 def _about(hint: bytes, pattern: bytes, *topics: Topic) -> None:

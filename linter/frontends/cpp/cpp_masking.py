@@ -1,6 +1,6 @@
 """Length-preserving masking of what tree-sitter's C++ grammar cannot parse.
 
-A preprocessor macro that stands where the grammar knows no token loses the parser, often for a whole
+A preprocessor macro that is where the grammar knows no token loses the parser, often for a whole
 class. Such macros are overwritten by blanks, byte for byte, so that every offset into the masked text is an
 offset into the real one. Masked text is for the parser alone: names and edits come from the real text.
 """
@@ -78,7 +78,7 @@ def with_plain_lines(text: bytes) -> bytes:
     """The text as grammar and patterns know it, of the same length.
 
     Every lone CR, the line end of old Macs, is LF, and directives begin with `#`, not with the digraph `%:`. No
-    backslash at the end of a line parts a `/*`, a `//`, a `*/` or the `#if` of a directive: it stands before or behind.
+    backslash at the end of a line parts a `/*`, a `//`, a `*/` or the `#if` of a directive: it is before or behind.
     """
     if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         text = _LONE_RETURN.sub(b"\n", text)
@@ -107,7 +107,7 @@ _LINE = lazy_regex(rb"[^\n]*\n?")
 
 
 def _joined(parted: re.Match[bytes]) -> bytes:
-    """A token with the line splices that part it behind it; those behind a backslash go before that."""
+    """A token with the line splices that part it behind it; those after a backslash go before that."""
     if parted["slash"]:
         return b"/" + parted["opens"] + parted["in_opener"]
     if parted["star"]:
@@ -213,7 +213,7 @@ def _open_statement_arguments(text: bytes) -> bytes:
 
 
 def _has_statement(text: bytes, start: int, end: int) -> bool:
-    """Whether a semicolon stands there outside of brackets and literals."""
+    """Whether a semicolon is there outside of brackets and literals."""
     while start < end:
         mark = _MARK.search(text, start, end)
         if mark is None or mark.group() == b";":
@@ -331,7 +331,7 @@ def mask_unended_comment(text: bytes) -> bytes:
 
 
 def cpp_comments(text: bytes) -> Iterator[Span]:
-    """The comments, where they stand in no literal."""
+    """The comments, where they are in no literal."""
     for match in _LITERAL.finditer(text):
         if text[match.start()] == 0x2F:  # /
             yield Span(*match.span())

@@ -62,7 +62,7 @@ def grammar_for(path: str) -> str:
 
 
 def is_objective_c(path: str, text: bytes) -> bool:
-    """Whether the file is Objective-C++: by suffix, or for headers by what stands in it."""
+    """Whether the file is Objective-C++: by suffix, or for headers by what is in it."""
     if path.endswith((".mm", ".m", ".M")):
         return True
     return path.endswith((".h", ".hh", ".hpp")) and (b"@interface" in text or b"@protocol" in text)

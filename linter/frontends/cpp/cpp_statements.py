@@ -1,6 +1,6 @@
 """Syntax nodes of C++ -> statements (`facts.bodies`).
 
-Everything is read from the outside in: no node is asked for its parent. What stands in the braces of a branch, a loop
+Everything is read from the outside in: no node is asked for its parent. What is in the braces of a branch, a loop
 or a function is their block; braces on their own are a `Block`. So each `then`, `otherwise` and `block` is a scope,
 with one exception: the arms of an `#if`, whose condition is an `OtherExpression` that begins with `#`.
 """
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .tree_reading import Reading
 
 MOST_NESTED = 64
-"""How many statements stand in each other, an `else if` in the one before it; deeper ones are left out."""
+"""How many statements are in each other, an `else if` in the one before it; deeper ones are left out."""
 MOST_STATEMENTS = 4000
 """How many statements of one body are read."""
 MOST_LAMBDAS = 6
@@ -112,7 +112,7 @@ class StatementReader:
     """Reads the statements of one tree.
 
     `forms` are those that are known, by the types of their nodes; `dead` is what no compiler sees, sorted. `place` is
-    where all of it stands in the file, of a text that a macro makes.
+    where all of it is in the file, of a text that a macro makes.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class StatementReader:
         return self.evaluated(inside, node, within, depth)
 
     def _misread_declaration(self, node: Node, within: UnfinishedBody) -> AnyStatement | None:
-        """`if (x) at::NoGradGuard guard;`: to the grammar no declaration stands there without braces."""
+        """`if (x) at::NoGradGuard guard;`: to the grammar no declaration is there without braces."""
         children = node.named_children
         if len(children) != 2 or not children[1].is_error or not children[0].type.endswith("identifier"):
             return None
@@ -225,7 +225,7 @@ class StatementReader:
         return Assign(self.span(node), (self.read(names[0]),), None, declares=True, type=type_)
 
     def evaluated(self, node: Node, statement: Node, within: UnfinishedBody, depth: int) -> list[AnyStatement]:
-        """An expression whose value nobody takes."""
+        """An expression whose value no one takes."""
         kind, span = node.type, self.span(statement)
         if kind == "call_expression":
             return self._call(node, span, within, depth)
@@ -450,7 +450,7 @@ def negated(condition: Expression) -> Expression:
 
 
 def first_child(node: Node) -> Node | None:
-    """What stands in the node first, but for comments."""
+    """What is in the node first, but for comments."""
     for child in node.named_children:
         if child.type != "comment":
             return child

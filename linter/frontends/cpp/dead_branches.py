@@ -1,7 +1,7 @@
 """The code that no compiler sees, whatever it is called with: `#if 0`, the `#else` of `#if 1`.
 
 What the file itself defines counts, where the preprocessor is sure to have read that: `#define DEBUG 0` in front of
-`#if DEBUG`, unless the definition stands below a condition that the file doesn't settle, or another one follows. Below
+`#if DEBUG`, unless the definition is below a condition that the file doesn't settle, or another one follows. Below
 `#ifdef CUDA` the macro is defined, and in the other arms it isn't.
 """
 
@@ -32,7 +32,7 @@ def without_dead_branches(text: bytes) -> bytes:
 
 
 def dead_branches(code: bytes, text: bytes) -> list[Span]:
-    """Where the code stands that no compiler sees, up to the `#` behind it.
+    """Where the code is that no compiler sees, up to the `#` behind it.
 
     `code` is the text without comments and literals, both with plain lines. The text says which characters a condition
     compares.

@@ -11,7 +11,7 @@ _DIRECTIVE = lazy_regex(rb"(?m)^[ \t]*#.*$")
 _LABEL = lazy_regex(rb"\b(?:public|protected|private|signals)\s*:(?!:)")
 _NAME = lazy_regex(rb"(?P<name>(?<![\w:])[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*\Z")
 _TYPE = lazy_regex(rb"[\w:<>,&*\[\]\s\"]*[\w>&*\]\"]\Z")
-"""What stands in front of the name: a type, with attributes, `extern "C"` and `template <…>`."""
+"""What is in front of the name: a type, with attributes, `extern "C"` and `template <…>`."""
 _NO_TYPE = lazy_regex(rb"\b(?:return|throw|else|new|delete|case|goto|do|operator|co_return|co_await|co_yield|using)\b")
 _BEHIND = lazy_regex(
     rb"(?:const|noexcept|override|final|volatile|&|\s)*(?:->[\w:<>,&*\s]+)?(?:=\s*(?:0|default)\s*)?;\Z"
@@ -46,7 +46,7 @@ def declared_functions(code: bytes) -> tuple[tuple[str, ...], ...]:
 
 
 def _scope(text: bytes) -> _Scope:
-    """What a brace opens, by what stands before it."""
+    """What a brace opens, by what is before it."""
     match = _SCOPE.search(text, max(map(text.rfind, (b"(", b")", b"="))) + 1)
     if match is None:
         return () if _LINKAGE.search(text) else None

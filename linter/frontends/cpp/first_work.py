@@ -1,4 +1,4 @@
-"""Which statement behind a guard is the first that can do something.
+"""Which statement after a guard is the first that can do something.
 
 Everything that is not known to be idle counts as work: a declaration (its constructor and destructor run), a
 call, a branch, a line that the grammar could not read.

@@ -1,7 +1,7 @@
 """What of a file guards and their tensors can reach, by the names in its text.
 
 The functions in which a guard stands, those that call them, those that call these, and so on; and all that any of them
-calls or names. The methods of a class that holds a guard, or whose name stands in reached code, go together.
+calls or names. The methods of a class that holds a guard, or whose name is in reached code, go together.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Reach(NamedTuple):
     names: Set[bytes]
     """Of the file's blocks and classes those that reached code mentions."""
     loose: tuple[int, ...]
-    """The places from which the search began that stand in no block, sorted."""
+    """The places from which the search began that are in no block, sorted."""
     is_known: bool
     """False when the braces do not balance: then all of the file is reached."""
 
     def holds(self, offset: int) -> bool:
-        """Whether a place of the text stands in reached code."""
+        """Whether a place of the text is in reached code."""
         if not self.is_known:
             return True
         index = bisect_right(self.blocks, offset, key=lambda block: block.head) - 1

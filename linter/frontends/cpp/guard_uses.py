@@ -59,7 +59,7 @@ def wrappers(reading: Reading) -> set[str]:
 
 
 def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[GuardUse]:
-    """Every place where a guard, or a watched name, stands in this tree."""
+    """Every place where a guard, or a watched name, is in this tree."""
     resolve = _resolver(reading)
     initialized, emplaced = _Given(reading, reading.initializers), _Given(reading, reading.emplacements)
     bodies = Nested((macro.span for macro in reading.macros), lambda body: body)
@@ -78,7 +78,7 @@ def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[Guar
 
 
 class _Given:
-    """Arguments that stand apart from what they build: by the name that is given them, and where they stand."""
+    """Arguments that stand apart from what they build: by the name that is given them, and where they are."""
 
     def __init__(self, reading: Reading, places: dict[str, list[Node]]) -> None:
         self._by_place = {name: Sorted(nodes, reading.span) for name, nodes in places.items()}

@@ -43,6 +43,6 @@ def read_header(source: Source) -> HeaderFacts:
 
 
 def _is_include_guard(conditional: Conditional, names: set[str]) -> bool:
-    """`#ifndef NET_H` around a file that defines `NET_H`. What stands under `#ifndef DEFAULT` depends on others."""
+    """`#ifndef NET_H` around a file that defines `NET_H`. What is under `#ifndef DEFAULT` depends on others."""
     guard = _GUARD.fullmatch(conditional.branches[0].condition)
     return len(conditional.branches) == 1 and guard is not None and guard[1] in names and guard[1].endswith(_ENDS)

@@ -1,4 +1,4 @@
-"""Preprocessor conditionals that stand where the grammar knows none: inside an argument list, a braced initialiser, a
+"""Preprocessor conditionals that are where the grammar knows none: inside an argument list, a braced initialiser, a
 condition, or around half of a block.
 
 The grammar reads `#if … #endif` between statements, declarations and enumerators. Anywhere else it is lost, often for
@@ -86,7 +86,7 @@ def _any_in(span: Span, places: Sequence[int]) -> bool:
 
 
 def _is_lost(one: _Open, code: bytes) -> bool:
-    """Whether the conditional stands where the grammar knows none."""
+    """Whether the conditional is where the grammar knows none."""
     if not one.balanced or (one.stack and _is_of_expression(one.stack[-1], code)):
         return True
     return any(

@@ -57,7 +57,7 @@ def _plain(body: bytes) -> bytes:
 def expansions(
     text: bytes, code: bytes, span: Span, macros: Macros, sought: re.Pattern[bytes]
 ) -> Iterator[tuple[Span, bytes]]:
-    """(where it stands, what it becomes) of the macros invoked in the span that may become what is sought.
+    """(where it is, what it becomes) of the macros invoked in the span that may become what is sought.
 
     `code` has neither directives nor comments.
     """

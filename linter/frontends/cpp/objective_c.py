@@ -74,7 +74,7 @@ def _mask_block(masked: bytearray, start: int) -> None:
 def _mask_message(masked: bytearray, text: bytes, start: int) -> None:
     before = text[:start].rstrip()[-1:]
     if before.isalnum() or before in (b"_", b"]"):
-        # A subscript, unless a keyword stands there. (Behind `)` stands a cast or the head of a loop.)
+        # A subscript, unless a keyword is there. (Behind `)` stands a cast or the head of a loop.)
         word = re.search(rb"([A-Za-z_]\w*)$", text[max(0, start - 64) : start].rstrip())
         if word is None or word.group(1) not in (b"return", b"in", b"else", b"case"):
             return

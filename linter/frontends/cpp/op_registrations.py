@@ -219,7 +219,7 @@ def _unwrap(argument: bytes) -> tuple[str, str]:
     argument = argument.strip()
     templated = _TEMPLATED.search(argument)
     if templated is not None:
-        # Of `<decltype(f), &f>` the last is the function; a functor's class stands alone.
+        # Of `<decltype(f), &f>` the last is the function; a functor's class is alone.
         name = _NAME.match(templated["types"].split(b",")[-1].strip())
         return _key_name(key), name.group(1).decode("utf-8", "replace") if name else ""
     while (wrapper := _WRAPPER.match(argument)) is not None:

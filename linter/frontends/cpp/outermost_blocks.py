@@ -17,7 +17,7 @@ _WORD_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 _NO_NAMES = frozenset(
     b"void int bool char float double auto decltype alignas noexcept __attribute__ if for while".split()
 )
-"""What stands before a bracket in a function's type: `std::function<void(int)> make() {`."""
+"""What is before a bracket in a function's type: `std::function<void(int)> make() {`."""
 _SPACE_WORD = lazy_regex(rb"\b(?:namespace|extern|class|struct|union)\b")
 _CLASS_NAME = lazy_regex(rb"\b(?:class|struct|union)\b(?P<names>(?:::|[^:{])*)")
 _OF_OPERATORS = (b"operator", b"=", b"<", b">", b"!", b"+", b"-", b"*", b"/", b"%", b"&", b"|", b"^")
@@ -29,15 +29,15 @@ class OuterBlock(NamedTuple):
     """A function, or an initialiser, an enumeration and the like."""
 
     head: int
-    """Where what stands in front of the brace begins."""
+    """Where what is in front of the brace begins."""
     start: int
     """Behind the brace."""
     end: int
     """Of the brace that closes it."""
     owner: bytes
-    """The class in which it stands, or that stands in front of its name."""
+    """The class in which it stands, or that is in front of its name."""
     name: bytes
-    """The function's: what stands in front of the first bracket that is none of its type's; empty where none does."""
+    """The function's: what is in front of the first bracket that is none of its type's; empty where none does."""
     name_place: int
     variable: bytes
     """What is given the block as its value, an enumeration's name and the like; empty for a function."""
@@ -50,7 +50,7 @@ class ClassSpace(NamedTuple):
     head: int
     end: int
     pieces: tuple[tuple[int, int], ...]
-    """Its head, and what of it stands in no block and in no class within."""
+    """Its head, and what of it is in no block and in no class within."""
 
 
 class OuterBlocks(NamedTuple):
@@ -121,7 +121,7 @@ def outermost_blocks(code: bytes) -> OuterBlocks:
 
 
 def _opens_space(head: bytes) -> bool:
-    """Whether a namespace or a class begins: what stands in it is looked at one by one."""
+    """Whether a namespace or a class begins: what is in it is looked at one by one."""
     return b"(" not in head and b"=" not in head and _SPACE_WORD.search(head) is not None
 
 
@@ -150,7 +150,7 @@ def _block(code: bytes, head: int, start: int, end: int, around: bytes) -> Outer
 
 
 def _name_in(code: bytes, head: int, start: int) -> tuple[bytes, bytes, int]:
-    """A function's class as its head writes it, its name, and where that stands."""
+    """A function's class as its head writes it, its name, and where that is."""
     bracket = code.find(b"(", head, start)
     while bracket >= 0:
         before = code[head:bracket].rstrip()

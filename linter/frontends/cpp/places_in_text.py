@@ -23,7 +23,7 @@ _QUALIFIES = lazy_regex(rb"\s*::")
 def variable_spans(
     reading: Reading, name: str, declared: Span, scope: Span, most: int | None = None
 ) -> tuple[Span, ...]:
-    """Where a variable's name stands in its scope; the first `most` places."""
+    """Where a variable's name is in its scope; the first `most` places."""
     around = Span(min(declared.start, scope.start), scope.end)
     known = reading.names.get(name)
     if known is None or not known[0].holds(around):  # guards in one block often have one name

@@ -15,7 +15,7 @@ _MOST_LABELS = 8
 
 
 class Case(NamedTuple):
-    """What stands behind one label."""
+    """What follows one label."""
 
     span: Span
     value: Expression | None
@@ -99,7 +99,7 @@ def _is_one_of(subject: Expression, values: Sequence[Expression]) -> Expression:
 
 
 def _holds(statements: Sequence[AnyStatement], word: str) -> bool:
-    """Whether a `break` or `continue` stands there that isn't that of a loop in between."""
+    """Whether a `break` or `continue` is there that isn't that of a loop in between."""
     waiting = list(statements)
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,4 @@
-"""Reads a syntax tree: functions, classes, calls, assignments, aliases, macros, and where they stand.
+"""Reads a syntax tree: functions, classes, calls, assignments, aliases, macros, and where they are.
 
 One search finds the nodes; what holds what is known by offsets.
 """
@@ -59,11 +59,11 @@ class Reading:
         self.aliases: list[Alias] = []
         self.macros: list[Macro] = []
         self.outer_declarations: list[Node] = []
-        """Those that stand in no function."""
+        """Those that are in no function."""
         self.initializers: dict[str, list[Node]] = defaultdict(list)
         """By member, the arguments of constructors' initialisers."""
         self.names: dict[str, tuple[Span, tuple[Span, ...]]] = {}
-        """For a name, the last stretch in which it was looked for, and where it stands there."""
+        """For a name, the last stretch in which it was looked for, and where it is there."""
         self.emplacements: dict[str, list[Node]] = defaultdict(list)
         """By receiver, the arguments of `emplace`."""
         self.first_works: dict[tuple[int, int], Node | None] = {}
@@ -394,7 +394,7 @@ class Reading:
                 self.aliases.append(Alias("" if keyword else last_name(opened), opened, self.span(node), kind))
 
     def is_constant(self, declaration: Node, type_: Node, declarator: Node | None) -> bool:
-        """Whether `const` stands beside the type, in front of it or behind."""
+        """Whether `const` is beside the type, in front of it or behind."""
         before = self.text[declaration.start_byte + self.shift : type_.start_byte + self.shift]
         if b"const" in before and _CONST.search(before) is not None:
             return True
@@ -416,7 +416,7 @@ class Reading:
         return next((index for _, index in self._class_places.around(span)), None)
 
     def is_inside_class(self, name: str, span: Span) -> bool:
-        """Whether a class of that name stands around a file span."""
+        """Whether a class of that name is around a file span."""
         return any(self.classes[index].name == name for _, index in self._class_places.around(span))
 
     def namespace(self, node: Node) -> tuple[str, ...]:
@@ -456,7 +456,7 @@ def _is_data(child: Node) -> bool:
 
 
 def _builds(member: Node, class_name: str) -> bool:
-    """Whether a member of a class is a constructor with a body of its own, wherever that stands."""
+    """Whether a member of a class is a constructor with its own body, wherever that stands."""
     if member.type == "template_declaration":
         return any(_builds(child, class_name) for child in member.named_children)
     if member.type not in ("declaration", "function_definition"):

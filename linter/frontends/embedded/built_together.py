@@ -1,7 +1,7 @@
 """Which strings of a Python program are built together: the C++ in them is one program.
 
 `load_inline(cpp_sources=[a, b])`, `HEAD + BODY`, `"\n".join([a, b])`, an f-string that holds another text, and texts
-that are written to one file. What only stands in the same list, or the same module, is not: a test has many programs.
+that are written to one file. What only is in the same list, or the same module, is not: a test has many programs.
 """
 
 from __future__ import annotations

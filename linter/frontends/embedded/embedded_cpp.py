@@ -74,7 +74,7 @@ class Literal(Struct, frozen=True):
 def find_literals(source: Source, tree: ast.Module) -> Iterator[Literal]:
     """The string literals that hold the old guard's name, or say what is registered with the dispatcher.
 
-    Docstrings and strings that stand alone are prose; a string that another text is compared with, or searched for, is
+    Docstrings and strings that are alone are prose; a string that another text is compared with, or searched for, is
     no program.
     """
     skipped: set[int] = set()
@@ -207,9 +207,9 @@ _NAME_BEHIND = lazy_regex(rb"[ \t]*(?:[A-Za-z_]|::)|\w")
 
 
 def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
-    """The placeholders that stand where a statement or a value is expected: what will be called there is unknown.
+    """The placeholders that are where a statement or a value is expected: what will be called there is unknown.
 
-    `${call}` on a line of its own, `return {dispatch};`, `auto out = {expression};`, but neither the type in
+    `${call}` on its own line, `return {dispatch};`, `auto out = {expression};`, but neither the type in
     `{type} out;` nor the name in `at::Tensor {name} = …`.
     """
     found = []
@@ -358,7 +358,7 @@ _OLD = guards.GuardNames(guards.CPP, guards.deprecated_guards)
 def read_embedded(
     source: Source, span: Span, laid: bytes, facts: Facts, wanted: Collection[str] = _OLD
 ) -> Facts | None:
-    """The facts of the C++ that is laid out for `span`; None when it is prose, or no wanted guard stands in it."""
+    """The facts of the C++ that is laid out for `span`; None when it is prose, or no wanted guard is in it."""
     found, begin = _read(source, span, laid), span.start
     loose = [use for use in found.guard_uses if use.guard in wanted and use.function is None]
     if any(use.form not in (Form.MEMBER, Form.BASE) for use in loose) and span.start >= len(_HEAD):
@@ -390,7 +390,7 @@ def with_pieces(facts: Facts, pieces: Iterable[Facts]) -> Facts:
 
 
 def _suppressions(laid: bytes, span: Span, facts: Facts) -> tuple[Suppression, ...]:
-    """What the piece's own comments silence, and the comment behind it: inside a string a comment can't be written."""
+    """What the piece's own comments silence, and the comment after it: inside a string a comment can't be written."""
     from ..cpp.cpp_masking import cpp_comments
 
     first, last = facts.row(span.start), facts.row(span.end)
@@ -420,7 +420,7 @@ def _read(source: Source, span: Span, laid: bytes) -> Facts:
 
 
 def _is_code(use: GuardUse, laid: bytes, begin: int) -> bool:
-    """Whether a use stands in code: a form that declares something, and no sentence around it on its line."""
+    """Whether a use is in code: a form that declares something, and no sentence around it on its line."""
     if use.form not in _CODE_FORMS or use.under_error:
         return False
     place = use.type_span.start - begin

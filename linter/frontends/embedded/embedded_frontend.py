@@ -1,4 +1,4 @@
-"""The front end of C++ that stands in strings and code blocks: it has no files of its own."""
+"""The front end of C++ that is in strings and code blocks: it has no files of its own."""
 
 from __future__ import annotations
 

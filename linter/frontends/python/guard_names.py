@@ -58,7 +58,7 @@ def _literal(value: ast.expr) -> bool | None:
 
 
 def python_argument(call: ast.Call, scope: Scope, module: Module) -> Argument:
-    """The brackets of a call and what stands in them."""
+    """The brackets of a call and what is in them."""
     opening = module.span(call.func).end
     text = module.source.text
     while text[opening : opening + 1] != b"(":

@@ -1,4 +1,4 @@
-"""What becomes of a variable or attribute that holds a guard: where it stands, whether it is entered or let go of."""
+"""What becomes of a variable or attribute that holds a guard: where it is, whether it is entered or let go of."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class GuardVariables:
         return found
 
     def count(self, name: str, root: ast.AST) -> int:
-        """How often a variable's name stands in a function or module."""
+        """How often a variable's name is in a function or module."""
         return len(self._of(root).named.get(name, ()))
 
     def find(self, name: str, root: ast.AST) -> tuple[tuple[Span, ...], bool]:
-        """(where a variable stands in its function, whether it is used for anything but `del`).
+        """(where a variable is in its function, whether it is used for anything but `del`).
 
         Of very many places the first.
         """

@@ -1,4 +1,4 @@
-"""libcst's tree of the part of a file that a construct stands in, with the place of each node.
+"""libcst's tree of the part of a file that a construct is in, with the place of each node.
 
 libcst reads about 1 MB/s and `ast` ten times that. So `ast` says which lines a construct is in, and libcst reads those
 lines: the smallest statement of the module, or member of a class, that holds them.
@@ -86,7 +86,7 @@ class LibcstTree:
         for node in self._nested[kinds].around(span):
             if smallest is not None and self._positions[node] != self._positions[smallest]:
                 break
-            smallest = node  # of those that stand in one place, the first
+            smallest = node  # of those that are in one place, the first
         return smallest
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
@@ -102,27 +102,27 @@ class LibcstTree:
     # -- places, as `ast` counts them
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where a node stands; a definition without its decorators, an expression without brackets around it."""
+        """Where a node is; a definition without its decorators, an expression without brackets around it."""
         span = self._positions[node]
         if isinstance(node, cst.TypeAlias):  # libcst counts the semicolon behind it
             return Span(span.start, self.outer_span(node.value).end)
         return span
 
     def outer_span(self, node: cst.BaseExpression) -> Span:
-        """Where an expression stands with all brackets around it."""
+        """Where an expression is with all brackets around it."""
         span = self._positions[node]
         if not node.lpar:
             return span
         return Span(self._positions[node.lpar[0]].start, self._positions[node.rpar[-1]].end)
 
     def display_span(self, node: cst.BaseExpression) -> Span:
-        """Where an expression stands; the innermost brackets of a tuple or generator expression are its own."""
+        """Where an expression is; the innermost brackets of a tuple or generator expression are its own."""
         if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and node.lpar:
             return Span(self._positions[node.lpar[-1]].start, self._positions[node.rpar[0]].end)
         return self._positions[node]
 
     def statement_span(self, node: cst.CSTNode) -> Span:
-        """Where a statement stands, its decorators included."""
+        """Where a statement is, its decorators included."""
         if isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
             return Span(self.span(node.body[0]).start, self.span(node.body[-1]).end)
         decorators = node.decorators if isinstance(node, (cst.FunctionDef, cst.ClassDef)) else ()
@@ -159,7 +159,7 @@ class LibcstTree:
     def _definitions(self) -> dict[cst.CSTNode, LibcstDefinition | None]:
         """What each node runs in: found from the root down, as a chain of `elif` is as deep as it is long."""
         found: dict[cst.CSTNode, LibcstDefinition | None] = {}
-        for node, parent in self._parents.items():  # which come before what stands in them
+        for node, parent in self._parents.items():  # which come before what is in them
             is_body = isinstance(parent, _DEFINITIONS) and node is parent.body
             found[node] = parent if is_body else found.get(parent)  # type: ignore[assignment]
         return found
@@ -218,7 +218,7 @@ class LibcstTrees:
         return Span(starts[rows.start - 1], end)
 
     def _on_rows(self, body: list[ast.stmt], first: int, last: int) -> list[ast.stmt]:
-        """The statements of a body that stand on these rows, and those that share a row with one of them."""
+        """The statements of a body that are on these rows, and those that share a row with one of them."""
         if id(body) not in self._rows:
             self._rows[id(body)] = _Rows([_first_row(node) for node in body], [_last_row(node) for node in body])
         begin, end = self._rows[id(body)]
@@ -254,7 +254,7 @@ def _read(source: Source, region: Span) -> LibcstTree | None:
         return None
     module = parse_with_libcst(header + text)
     if module is not None and not _writes_back(module, header + text):
-        # libcst (1.9) forgets the blank of `except Error :`, and everything behind it would move.
+        # libcst (1.9) forgets the blank of `except Error :`, and everything after it would move.
         text = _BLANK_BEFORE_COLON.sub(r"\1:\2", text)
         module = parse_with_libcst(header + text)
     if module is None or not _writes_back(module, header + text):
@@ -280,7 +280,7 @@ def _placing(module: cst.Module, source: Source, shift: int) -> Callable[[], Lib
 
 
 def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
-    """What each node stands in. (libcst's own ParentNodeProvider takes longer than parsing does.)"""
+    """What each node is in. (libcst's own ParentNodeProvider takes longer than parsing does.)"""
     parents: dict[cst.CSTNode, cst.CSTNode] = {}
     stack: list[cst.CSTNode] = [module]
     while stack:

@@ -18,7 +18,7 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp)
 
 
 def read_use(tree: LibcstTree, proposed: PythonUse, around: Sequence[PythonUse]) -> PythonUse | None:
-    """The use whose name stands where the proposed one's does; None when no name stands there.
+    """The use whose name is where the proposed one's does; None when no name is there.
 
     `around` are the uses that `proposed.around` gives as indices. What follows from names alone (which guard it is,
     whether its variable is entered) is taken over: scopes are not libcst's business.
@@ -91,7 +91,7 @@ def use_covers(tree: LibcstTree, cover: PythonUse, node: cst.CSTNode) -> bool:
 
 
 def _is_behind(tree: LibcstTree, entering: cst.CSTNode, node: cst.CSTNode) -> bool:
-    """Whether a node stands behind `stack.enter_context(…)`, in the same block or in one inside it."""
+    """Whether a node follows `stack.enter_context(…)`, in the same block or in one inside it."""
     block, line = next(((a, c) for a, c in tree.path(entering) if isinstance(a, cst.IndentedBlock)), (None, None))
     child = next((child for ancestor, child in tree.path(node) if ancestor is block), None)
     if (
@@ -230,7 +230,7 @@ def _with_item(tree: LibcstTree, read: PythonUse, item: cst.WithItem, around: Se
 
 
 def _is_sole_statement(tree: LibcstTree, statement: cst.With, around: Sequence[PythonUse]) -> bool:
-    """Whether a `with` is all that stands in the block of a guard around it."""
+    """Whether a `with` is all that is in the block of a guard around it."""
     block = tree.parent(statement)
     outer = tree.parent(block) if block is not None else None
     if not isinstance(block, cst.IndentedBlock) or not isinstance(outer, cst.With) or len(block.body) > 1:
@@ -285,7 +285,7 @@ def _following(tree: LibcstTree, statement: cst.Expr, proposed: Following | None
 
 
 def _expression(tree: LibcstTree, node: cst.BaseExpression, wanted: Span) -> Span | None:
-    """The expression around a guard that stands at `wanted`."""
+    """The expression around a guard that is at `wanted`."""
     for ancestor in (node, *(ancestor for ancestor, _ in tree.path(node))):
         if isinstance(ancestor, cst.BaseExpression) and tree.display_span(ancestor) == wanted:
             return wanted
@@ -321,7 +321,7 @@ def _name_as_written(tree: LibcstTree, node: cst.Name | cst.Attribute) -> Expres
 
 
 def _argument(tree: LibcstTree, call: cst.Call, proposed: Argument | None) -> Argument | None:
-    """The brackets of a call; the tree of what stands in them is taken over, since names are resolved in it."""
+    """The brackets of a call; the tree of what is in them is taken over, since names are resolved in it."""
     if proposed is None:
         return None
     end = tree.display_span(call).end

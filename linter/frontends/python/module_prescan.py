@@ -30,7 +30,7 @@ _MAY_WRAP = lazy_regex(
     + rb"|deepspeed|torch_xla"
     rb"|compile)\b"
 )
-"""What stands in a file with a sign."""
+"""What is in a file with a sign."""
 _ON_ROWS = (
     *sorted(word.lower().encode() for word in _FSDP | _FSDP_STRATEGIES | _DEEPSPEED),
     *(b"deepspeed", b"torch_xla", b"compile", b"backward", b"trainer", b"gradscaler", b"fabric", b"accelerator"),

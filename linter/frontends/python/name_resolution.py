@@ -65,7 +65,7 @@ class Scope:
         self._inside: dict[ast.AST, Scope] = {}
 
     def inside(self, node: ScopeNode) -> Scope:
-        """The scope of a class, function or comprehension that stands in this one: the same each time, so that it is
+        """The scope of a class, function or comprehension that is in this one: the same each time, so that it is
         read once."""
         found = self._inside.get(node)
         if found is None:
@@ -223,7 +223,7 @@ def _rows_of(places: Sequence[int], text: bytes) -> list[int]:
 
 
 def _declarations_below(module: ast.Module, rows: list[int]) -> Iterator[ast.Global | ast.Nonlocal]:
-    """Those that stand in a module and in what it holds, of which these are the rows."""
+    """Those that are in a module and in what it holds, of which these are the rows."""
     stack: list[ast.stmt] = module.body[::-1]
     while stack:
         statement = stack.pop()
@@ -361,7 +361,7 @@ _DESCRIPTORS = frozenset("property cached_property staticmethod classmethod sett
 
 
 def is_descriptor(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Whether the outermost decorator is one of Python's own that give back no function: a guard stands below it."""
+    """Whether the outermost decorator is one of Python's own that give back no function: a guard is below it."""
     first = dotted(node.decorator_list[0]) if node.decorator_list else None
     return first is not None and first[-1] in _DESCRIPTORS
 

@@ -60,7 +60,7 @@ class Module:
         return self._starts[row - 1] + column
 
     def start_of_row(self, row: int) -> int:
-        """Of a row counted from 0; the text's end for the row behind the last."""
+        """Of a row counted from 0; the text's end for the row after the last."""
         return self._starts[row] if row < len(self._starts) else len(self.source.text)
 
     def span(self, node: ast.AST) -> Span:
@@ -113,11 +113,11 @@ class Module:
     # -- which rows can matter
 
     def matters(self, node: ast.stmt) -> bool:
-        """Whether a guard's name stands on one of the statement's rows."""
+        """Whether a guard's name is on one of the statement's rows."""
         return stands_on(self._rows, node)
 
     def expression_matters(self, node: ast.expr) -> bool:
-        """Whether a guard's name stands on one of the expression's rows."""
+        """Whether a guard's name is on one of the expression's rows."""
         index = bisect_left(self._rows, node.lineno)
         return index < len(self._rows) and self._rows[index] <= (node.end_lineno or node.lineno)
 

@@ -25,8 +25,8 @@ from .python_parsing import parse_or_none
 FOCUS_FROM = 20_000
 """From so many bytes on, leaving bodies out costs less than parsing them."""
 _GRADIENT_ONLY = frozenset({"no_grad", "enable_grad", "set_grad_enabled"})
-"""Guards of which rules ask where they stand, not what becomes of tensors and models in the rest of the file."""
-# A literal line end in front is what `re` looks for fastest; what stands on the very first line is parsed.
+"""Guards of which rules ask where they are, not what becomes of tensors and models in the rest of the file."""
+# A literal line end in front is what `re` looks for fastest; what is on the very first line is parsed.
 _TOP = lazy_regex(rb"\n(?:(?:async +)?def|class)\b[^\n]*\n")
 _HEADER = lazy_regex(rb"(?:async +)?def +\w+\([^()#]*(?:\([^()#]*\)[^()#]*)*\)[^()#:\n]*: *\n")
 _FIRST = lazy_regex(rb"(?: *(?:#[^\n]*)?\n)*( +)(?=[^ #\n])")
@@ -154,7 +154,7 @@ def _body(text: bytes, start: int, indent: int) -> Span | None:
 
 
 def _empty_tuple(text: bytes, body: Span) -> bytes:
-    """An expression that stands on the rows and columns of the body."""
+    """An expression that is on the rows and columns of the body."""
     rows = text.count(b"\n", *body)
     if not rows:
         return b"(" + b" " * (body.end - body.start - 2) + b")"

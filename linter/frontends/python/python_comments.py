@@ -19,7 +19,7 @@ _TOKEN = lazy_regex(
 
 
 def python_comments(text: bytes) -> Iterator[Span]:
-    """The comments, where they stand in no string."""
+    """The comments, where they are in no string."""
     for match in _TOKEN.finditer(text):
         if match["comment"] is not None:
             yield Span(*match.span())
@@ -45,7 +45,7 @@ def logical_lines(text: bytes) -> list[int]:
 
 
 def string_end(text: bytes, offset: int) -> int | None:
-    """The last byte of the string in which `offset` stands; None when it stands in none."""
+    """The last byte of the string in which `offset` stands; None when it is in none."""
     starts, ends = _strings(text)
     index = bisect_right(starts, offset) - 1
     return ends[index] - 1 if index >= 0 and ends[index] > offset else None

@@ -77,7 +77,7 @@ def dotted_path(name: str) -> NamePath:
 
 
 def name_as_written(module: Module, node: ast.Name | ast.Attribute) -> Expression:
-    """A name with what stands before it; unlike what the reader gives, as the file spells it."""
+    """A name with what is before it; unlike what the reader gives, as the file spells it."""
     attributes: list[str] = []
     start: ast.expr = node
     while isinstance(start, ast.Attribute):
@@ -119,7 +119,7 @@ class PythonExpressionReader:
         self._paths: dict[str, NamePath] = {}
         self._scope: Scope | None = None
         self._named: dict[str, NamePath] = {}
-        """The names that the scope which was read last mentions, in full where they stand for torch or something in it;
+        """The names that the scope which was read last mentions, in full where they are for torch or something in it;
         the attributes of such a name are part of it."""
         self._named_in: dict[Scope, dict[str, NamePath]] = {}
 

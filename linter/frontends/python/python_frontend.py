@@ -45,7 +45,7 @@ def _parse_errors(path: str, text: bytes) -> tuple[int, ...]:
 
 
 def _silenced_row(source: Source, offset: int) -> int:
-    """Inside a string there is no place for a comment: it stands behind its end."""
+    """Inside a string there is no place for a comment: it follows its end."""
     from .python_comments import string_end
 
     end = string_end(source.text, offset)

@@ -1,6 +1,6 @@
 """The second cheap look: whether a Python file that holds a guard's name can have a finding at all.
 
-Most uses of guards are right, and stand in one of a few shapes (`with torch.no_grad():` in a file that neither yields
+Most uses of guards are right, and are in one of a few shapes (`with torch.no_grad():` in a file that neither yields
 nor awaits nor starts a thread, `@torch.no_grad()` above a `def`). A file in which nothing else stands is passed over
 without being parsed. Imported by the path that answers pre-commit, so it imports `re` and nothing else.
 """
@@ -35,7 +35,7 @@ _FINE = lazy_regex(_WITH + rb"|" + _DECORATED + rb"|" + _COMMENT)
 
 
 def name_places(text: bytes, words: Iterable[str]) -> Iterator[int]:
-    """Where the words stand as whole names, word by word. (`find` for each is many times faster than `re` for all.)"""
+    """Where the words are as whole names, word by word. (`find` for each is many times faster than `re` for all.)"""
     for word in words:
         needle = word.encode()
         at = text.find(needle)
@@ -82,7 +82,7 @@ def may_matter(
 
 
 def standing(needles: Iterable[bytes], shapes: Iterable[tuple[bytes, bytes]], text: bytes) -> list[bytes]:
-    """Those of the texts that rules look for which stand in a file, in a shape in which they matter."""
+    """Those of the texts that rules look for which are in a file, in a shape in which they matter."""
     found = [needle for needle in needles if needle in text]
     asked = dict(shapes) if found else {}
     return [needle for needle in found if needle not in asked or re.search(asked[needle], text) is not None]

@@ -52,7 +52,7 @@ class PatternReading:
 
 
 def captured(pattern: ast.pattern, subject: Expression) -> Iterator[tuple[Expression, Expression]]:
-    """What a pattern binds: (target, value). A part of the subject is an expression that nobody understands."""
+    """What a pattern binds: (target, value). A part of the subject is an expression that no one understands."""
     if isinstance(pattern, ast.MatchAs):
         if pattern.pattern is not None:
             yield from captured(pattern.pattern, subject)

@@ -44,7 +44,7 @@ class _Unit:
 
 
 class PythonReach:
-    """The functions of a module that are reached from guards, which stand at these offsets, or by these names."""
+    """The functions of a module that are reached from guards, which are at these offsets, or by these names."""
 
     def __init__(self, module: Module, guards: Iterable[int], names: Collection[str] = ()) -> None:
         self._module = module
@@ -77,7 +77,7 @@ class PythonReach:
         return units is None or any(unit in self._reached for unit in units)
 
     def functions(self) -> Iterator[_FunctionNode]:
-        """The functions outside of others that are reached, as they stand in the file."""
+        """The functions outside of others that are reached, as they are in the file."""
         for unit in self._units:
             if unit.node is not None and unit in self._reached:
                 yield unit.node
@@ -101,7 +101,7 @@ class PythonReach:
         return list(_between(span, apart))
 
     def _add_function(self, node: _FunctionNode, span: Span, class_: int | None, names: tuple[str, ...]) -> None:
-        # Special methods are called by no name; nobody calls a test, and tests share no object.
+        # Special methods are called by no name; no one calls a test, and tests share no object.
         is_special = class_ is not None and node.name.startswith("__")
         is_test = class_ is not None and node.name.startswith("test")
         called = ((node.name,) if not is_special else ()) + (names if not is_test else ())
@@ -171,7 +171,7 @@ class PythonReach:
                     left -= unit.span.end - unit.span.start if unit.node is not None else 0
 
     def _callers(self, units: Collection[_Unit]) -> Iterator[_Unit]:
-        """Those that mention a name of one of these for which nobody has looked yet."""
+        """Those that mention a name of one of these for which no one has looked yet."""
         names = {name for unit in units for name in unit.names} - self._sought
         self._sought |= names
         if len(names) <= _FEW:

@@ -1,4 +1,4 @@
-"""The walk over a module, statement by statement: guard uses, and the functions and classes they stand in."""
+"""The walk over a module, statement by statement: guard uses, and the functions and classes they are in."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class ModuleReading:
         return len(self.uses) - 1
 
     def _decorators(self, node: _FunctionNode | ast.ClassDef, place: _Place, inner: _Place) -> tuple[int, ...]:
-        """Reads what stands above a definition; the indices of the guards there, from above."""
+        """Reads what is above a definition; the indices of the guards there, from above."""
         around: list[int] = []
         decorated: Decorated | None = None
         for position, decorator in enumerate(node.decorator_list):

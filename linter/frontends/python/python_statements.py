@@ -52,9 +52,9 @@ from .syntax_walking import walk_own
 MAX_STATEMENTS = 5000
 """How many statements a body keeps."""
 MAX_NESTING = 100
-"""How many statements stand in each other: Python itself gives up at 100 levels of indentation, but not of `elif`."""
+"""How many statements are in each other: Python itself gives up at 100 levels of indentation, but not of `elif`."""
 MAX_INNER = 16
-"""How many functions and classes stand in each other."""
+"""How many functions and classes are in each other."""
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = _FunctionNode | ast.ClassDef
@@ -133,7 +133,7 @@ class BodyReading:
 
     def _filled(self, body: Body, node: _Definition) -> Body:
         """A body with its statements."""
-        # What is evaluated where the definition stands.
+        # What is evaluated where the definition is.
         decorators = self._all(node.decorator_list)
         bases: tuple[Expression, ...] = ()
         parameters: tuple[BodyParameter, ...] = ()
@@ -214,7 +214,7 @@ class BodyReading:
     # -- statements
 
     def _block(self, nodes: Sequence[ast.stmt], depth: int) -> tuple[AnyStatement, ...]:
-        """The statements of a block that stands in `depth` others."""
+        """The statements of a block that is in `depth` others."""
         if not nodes:
             return ()
         frame = self._frames[-1]

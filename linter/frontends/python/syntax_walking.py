@@ -44,7 +44,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def walk_on(rows: Sequence[int], tree: ast.Module) -> Iterator[ast.AST]:
-    """As `walk`, but for the statements that stand on none of these rows, which are sorted."""
+    """As `walk`, but for the statements that are on none of these rows, which are sorted."""
     waiting: deque[ast.AST] = deque([tree])
     while waiting:
         current = waiting.popleft()
@@ -62,7 +62,7 @@ def walk_on(rows: Sequence[int], tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def stands_on(rows: Sequence[int], node: ast.stmt) -> bool:
-    """Whether a statement, with its decorators, stands on one of these rows, which are sorted."""
+    """Whether a statement, with its decorators, is on one of these rows, which are sorted."""
     decorators = getattr(node, "decorator_list", None)
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) if decorators else node.lineno
     index = bisect_left(rows, first)

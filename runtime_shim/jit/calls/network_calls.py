@@ -95,7 +95,7 @@ def _convolution_mode(arguments: Arguments) -> CallFunction:
 
 
 def _in_place_activation(name: str) -> None:
-    """Activations whose in-place form is, in Python, a keyword or a function of its own."""
+    """Activations whose in-place form is, in Python, a keyword or its own function."""
 
     @adapter(f"{name}_")
     def make(arguments: Arguments) -> CallFunction:

@@ -34,7 +34,7 @@ def pay_for(name: str, kind: str, values: Sequence[Any]) -> None:
         made = _made_of_text(name, values) * max(map(_width, _texts(values)))
         account.afford(made, _search_time(name, values))  # the result itself is paid when it is there
     elif kind == "dict" and len(values) > 1 and isinstance(values[1], (tuple, complex)):
-        # A key, whose hash is computed anew; of complex numbers, any number of keys may have one hash.
+        # A key, whose hash is computed again; of complex numbers, any number of keys may have one hash.
         account.pay(parts_of(values[1]) + (len(values[0]) if isinstance(values[1], complex) else 0))
     elif name in _DEEP:
         account.pay(sum(parts_of(value) for value in values))

@@ -1,6 +1,6 @@
 """`torch.nn.utils.parametrize`: tensors of modules that are computed from other tensors at each access.
 
-A module whose tensor is parametrized gets a class of its own, with a property in the place of the tensor; what the
+A module whose tensor is parametrized gets its own class, with a property in the place of the tensor; what the
 tensor is computed from is in `module.parametrizations.<name>`. Source of the words: torch/nn/utils/parametrize.py of
 2.13.
 """
@@ -185,7 +185,7 @@ class ParametrizationList(ModuleList):
 
 
 def _own_class(module: Module) -> None:
-    """Give a module a class of its own, which can have properties."""
+    """Give a module its own class, which can have properties."""
     before = type(module)
 
     def deepcopy(self: Any, memo: dict[int, Any]) -> Any:

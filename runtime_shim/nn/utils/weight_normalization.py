@@ -1,4 +1,4 @@
-"""Weights that are made anew before each call: weight normalization and spectral normalization."""
+"""Weights that are made again before each call: weight normalization and spectral normalization."""
 
 from __future__ import annotations
 
