@@ -19,5 +19,6 @@ def use_no_grad(site: Site) -> Fix | None:
     if use is None or use.alias is not None:
         return None
     name_start = use.type_span.end - len(last_name(use.named).encode())
-    message = f"clone `{site.finding.variable}` after the block, or use `no_grad` for the block"
+    cloned = f"`{site.finding.variable}`" if site.finding.variable else "it"
+    message = f"clone {cloned} after the block, or use `no_grad` for the block"
     return site.fix(message, [Edit(Span(name_start, use.type_span.end), guards.NO_GRAD)])

@@ -19,6 +19,8 @@ _MODE = "c10::InferenceMode guard;"
 @FIX.fix
 def clone_before(site: Site) -> Fix | None:
     finding, name = site.finding, site.finding.variable
+    if not name:  # `make(x).add_(1)`: there is nothing to assign the clone to
+        return None
     written = bool(finding.steps) and "in place" in finding.steps[-1].message
     if written and _is_kept_through_a_loop(name, finding.span, site.facts):
         end = finding.span.end
