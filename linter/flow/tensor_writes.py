@@ -33,7 +33,8 @@ def write_tensor(
     # A view that was made where nothing was recorded is refused with other words.
     seen = tensor.base is None or not tensor.unrecorded
     leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and seen
-    if state.modes.records and leaf and CERTAIN in tensor.grad and tensor.inference is not True:
+    # PyTorch looks at the leaf first, also of an inference tensor; an op that records nothing doesn't look.
+    if state.modes.records and leaf and CERTAIN in tensor.grad and (recorded or tensor.inference is not True):
         shown = called(ref, state)
         machine.report(
             EventKind.LEAF_WRITTEN,

@@ -41,7 +41,7 @@ References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration gui
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from .. import guards
@@ -101,8 +101,17 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 
 
 def late_work(use: GuardUse, facts: Facts) -> Call | None:
-    """The load or run above the guard that it should cover; None when there is none."""
+    """The load or run above the guard that it should cover; None when there is none.
+
+    Of several such guards in one block the first is the one to move: the others are under it.
+    """
+    if use.guard in {one.guard for one in _guards_of_block(use, facts) if one.span.start < use.span.start}:
+        return None
     return _late_load(use, facts) or _late_run(use, facts)
+
+
+def _guards_of_block(use: GuardUse, facts: Facts) -> Sequence[GuardUse]:
+    return index_of(facts).local_by_scope.get(use.scope) or [use]
 
 
 @lru_cache(maxsize=64)
@@ -112,7 +121,7 @@ def _trains(facts: Facts, span: Span) -> bool:
 
 def _above(use: GuardUse, facts: Facts, wanted: Callable[[Call], bool]) -> Iterator[Call]:
     """The calls of the same block and function above the guard that are wanted and that no other guard covers."""
-    first = (index_of(facts).local_by_scope.get(use.scope) or [use])[0]  # what is behind it in the block, it covers
+    first = _guards_of_block(use, facts)[0]  # what is after it in the block, it covers
     for call in calls_where(facts, use.scope, wanted).within(Span(use.scope.start, first.span.start)):
         if call.function == use.function and not any(covering(facts, call.span, call.function)):
             yield call

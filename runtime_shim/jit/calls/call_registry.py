@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from guardfix.torch_ops.op_table import ops
+
 from ...dispatch.op_description import OPS
 from ..archived_tensors import DTYPE_CODES
 
@@ -151,7 +153,19 @@ own, whose parameters are the schema.
 
 def takes_the_same(name: str) -> bool:
     """Whether an op's arguments are, in this order, those of the Python function of that name."""
-    return name in SAME or name.removesuffix("_") in OPS
+    return name in SAME or (name.removesuffix("_") in OPS and _is_called_in_python(name))
+
+
+def _is_called_in_python(name: str) -> bool:
+    """Whether PyTorch has a function or a method of that name: kernels and derivatives have names of their own."""
+    if name == "alias":  # a method in C++ alone
+        return False
+    return any(ops(name, mark) for mark in "fm") or bool(ops(f"nn.functional.{name}", "p"))
+
+
+def plain_names() -> set[str]:
+    """All ops whose arguments are those of their Python function."""
+    return {*SAME, *filter(_is_called_in_python, OPS)}
 
 
 LISTS = frozenset(_LISTS.split())

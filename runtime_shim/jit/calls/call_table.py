@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from ...core.resource_budget import LimitReached, account_in_force
-from ...dispatch.op_description import OPS
 from . import network_calls, value_calls  # noqa: F401 - they register ops
 from .call_costs import cost_of
-from .call_registry import LISTS, RENAMED, SAME, VALUE_OPS, Arguments, CallFunction, takes_the_same, value_kind
+from .call_registry import LISTS, RENAMED, VALUE_OPS, Arguments, CallFunction, plain_names, takes_the_same, value_kind
 from .tensor_calls import ADAPTERS, BackendLacks, backend_function
 from .value_costs import pay_for
 
@@ -55,7 +54,7 @@ class OpTable:
     @cached_property
     def names(self) -> list[str]:
         """All names of the table as code spells them."""
-        names = {*SAME, *OPS, *LISTS, *RENAMED, *ADAPTERS, *VALUE_OPS}
+        names = {*plain_names(), *LISTS, *RENAMED, *ADAPTERS, *VALUE_OPS}
         return sorted(_spelling(name) for name in names)
 
     def _make(self, spelled: str) -> CallFunction:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from inspect import Parameter
 from typing import Any
 
 from guardfix.torch_ops.op_table import ops
@@ -27,11 +28,13 @@ def parameters_of(op: str) -> tuple[str, ...]:
 
 @functools.cache
 def _accepted(function: Callable[..., Any]) -> frozenset[str] | None:
-    """The parameters of a function; None for one that is written in C."""
+    """The parameters of a function; None for one that takes all, or is written in C."""
     try:
-        return frozenset(signature_of(function).parameters)
+        parameters = signature_of(function).parameters
     except ValueError:
         return None
+    takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    return None if takes_all else frozenset(parameters)
 
 
 def call_by_names(op: str, function: Callable[..., Any], **more: Any) -> Callable[..., Any]:

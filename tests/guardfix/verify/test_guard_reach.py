@@ -228,8 +228,8 @@ def test_a_guard_that_is_not_entered_counts(tmp_path: Path) -> None:
 def test_the_report_tells_how_each_guard_was_reached(tmp_path: Path) -> None:
     program = write(tmp_path, "two.cpp", TWO_GUARDS)
     shown = CliRunner().invoke(command, [str(program), "--isolated", "--verbose"]).stdout
-    assert f"  AutoNonVariableTypeMode at {program}:4: not entered.\n" in shown
-    assert f"  AutoNonVariableTypeMode at {program}:8: entered once, 3 ops below it.\n" in shown
+    assert f"= note: AutoNonVariableTypeMode at {program}:4: not entered.\n" in shown
+    assert f"= note: AutoNonVariableTypeMode at {program}:8: entered once, 3 ops below it.\n" in shown
 
 
 @pytest.mark.thorough

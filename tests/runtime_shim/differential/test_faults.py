@@ -22,7 +22,6 @@ def inference_mode_is_no_grad(patch: pytest.MonkeyPatch) -> None:
 
     def set_grad_mode_only(self: Any, enabled: bool) -> None:
         self.grad_mode = not enabled
-        self.refresh()
 
     patch.setattr(thread_state.ThreadState, "set_inference_mode", set_grad_mode_only)
 

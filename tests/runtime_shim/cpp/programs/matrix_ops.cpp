@@ -55,7 +55,6 @@ int main() {
   SHOW(linalg_norm, matrix, "nuc");
   SHOW(linalg_vector_norm, matrix, 3, at::IntArrayRef({1}));
   SHOW(linalg_matrix_norm, matrix);
-  SHOW(linalg_matrix_rank, matrix);
   SHOW(linalg_pinv, matrix, 1e-10);
   SHOW(linalg_multi_dot, std::vector<at::Tensor>{matrix, square, square});
 
