@@ -153,19 +153,13 @@ own, whose parameters are the schema.
 
 def takes_the_same(name: str) -> bool:
     """Whether an op's arguments are, in this order, those of the Python function of that name."""
-    return name in SAME or (name.removesuffix("_") in OPS and _is_called_in_python(name))
-
-
-def _is_called_in_python(name: str) -> bool:
-    """Whether PyTorch has a function or a method of that name: kernels and derivatives have names of their own."""
-    if name == "alias":  # a method in C++ alone
-        return False
-    return any(ops(name, mark) for mark in "fm") or bool(ops(f"nn.functional.{name}", "p"))
+    return name in SAME or name.removesuffix("_") in OPS
 
 
 def plain_names() -> set[str]:
-    """All ops whose arguments are those of their Python function."""
-    return {*SAME, *filter(_is_called_in_python, OPS)}
+    """Those names of PyTorch's: kernels and derivatives have others, which no backend has a function for."""
+    known = (name for name in OPS if any(ops(name, mark) for mark in "fm") or ops(f"nn.functional.{name}", "p"))
+    return {*SAME, *known} - {"alias"}  # a method in C++ alone
 
 
 LISTS = frozenset(_LISTS.split())
