@@ -97,7 +97,8 @@ def alone(work: Callable[[Path], Outcome]) -> Outcome:
         if child == 0:
             status = 1
             try:
-                resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+                limit = ADDRESS_SPACE + _own_address_space()  # what it is forked from has some of it already
+                resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
                 tried, why, data = work(in_hand)
                 in_hand.write_bytes(data)
                 out.write_text(f"{tried}\n{why}")
@@ -108,6 +109,11 @@ def alone(work: Callable[[Path], Outcome]) -> Outcome:
                 sys.stdout.flush()
                 os._exit(status)
         return outcome(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), in_hand, out)
+
+
+def _own_address_space() -> int:
+    """In bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
 
 
 def outcome(status: int, in_hand: Path, out: Path) -> Outcome:
