@@ -6,7 +6,7 @@
 guardfix finds candidates with `ast` and confirms on libcst's tree what it reports. Here both read every file below the
 trees, and everything that a rule could report is compared: which names there are, and for each guard its form, its
 place, what is called and what it covers. Trees without PyTorch hold few guards; each `--word` is a name that is taken
-for one (by default some that are in many forms in any Python code). `--every N` reads every N-th file.
+for one (by default some that any Python code has in many forms). `--every N` reads every N-th file.
 
 Prints each disagreement, then the numbers. Exit status 1 when there is one.
 """

@@ -115,8 +115,9 @@ def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]], tr
     names_in: dict[str, set[bytes]] = {}
     counts: Counter[bytes] = Counter()
     left = set(words)
+    can_cut = all(map(bytes.isascii, words))
     for path, text in texts:
-        standing = left if len(left) <= _FEW or not all(map(bytes.isascii, left)) else _standing(left, text)
+        standing = _standing(left, text) if can_cut and len(left) > _FEW else left
         called = {word for word in standing if _is_called(word, text)}
         if called and (not training or _MAY_TRAIN.search(text)):  # most files call none: the longer search comes last
             names_in[path] = called

@@ -142,9 +142,9 @@ def _with_comments(edit: Edit, comments: Sequence[bytes], text: bytes) -> Edit:
 
 def _with_lines_above(edits: Sequence[Edit], lost: Mapping[Edit, Sequence[bytes]], text: bytes) -> tuple[Edit, ...]:
     """In Python a comment may end any line, but what it would end need not be one: it gets its own line."""
+    starts = logical_lines(text)
     found = []
     for edit in edits:
-        starts = logical_lines(text)
         above = starts[bisect_right(starts, edit.span.start) - 1]
         newline, indent = newline_of(text, above), indentation(text, above)
         lines = b"".join(indent + comment + newline for comment in lost.get(edit, ())).decode()

@@ -54,7 +54,7 @@ def run_campaign(
     """Do all tasks, and keep each result as it comes.
 
     `on_done` is called with (task, what it came to now, row, progress).
-    A task whose worker was killed, again and again, is its own failure. Raises `EngineLost`, `BadStore`.
+    A task whose worker is killed again and again counts as failed. Raises `EngineLost`, `BadStore`.
     """
     with store.locked():
         store.begin(tasks)

@@ -19,7 +19,7 @@ from .campaign_manifest import is_url
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 SNAPSHOT = "snapshot-"
-"""What is in front of the digest of a folder's files, where there is no commit."""
+"""The prefix of the digest of a folder's files, where there is no commit."""
 
 
 def commit_of(source: str, revision: str, *, seconds: float | None = None) -> str:

@@ -105,7 +105,8 @@ def late_work(use: GuardUse, facts: Facts) -> Call | None:
 
     Of several such guards in one block the first is the one to move: the others are under it.
     """
-    if use.guard in {one.guard for one in _guards_of_block(use, facts) if one.span.start < use.span.start}:
+    first = next(one for one in _guards_of_block(use, facts) if one.guard == use.guard)
+    if first.span != use.span:
         return None
     return _late_load(use, facts) or _late_run(use, facts)
 
