@@ -282,7 +282,7 @@ def _rows(steps: Sequence[AlignedStep], before: AutogradGraph, after: AutogradGr
 
 
 def _with_ends(rows: list[ShownRow]) -> list[ShownRow]:
-    """What one side alone came to at the end of a thread, after the parting, is no difference: the other has ended."""
+    """Steps that one side alone takes after the other has ended, past where the runs part, aren't differences."""
     found: list[ShownRow] = []
     one_sided: dict[int, str] = {}
     for row in reversed(rows):

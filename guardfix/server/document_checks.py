@@ -23,7 +23,7 @@ from guardfix.linter.files.user_cache import own_folder
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.flow.frame_runs import function_at
 from guardfix.linter.flow.program import File
-from guardfix.linter.flow.tensor_matches import SignalMatches, watch_around
+from guardfix.linter.flow.tensor_states import TensorStates, watch_around
 from guardfix.linter.frontends.frontend import frontend_of
 from guardfix.why.source_files import read_whole
 
@@ -74,7 +74,7 @@ class CheckedText:
 
     document: OpenDocument
     report: FixableReport
-    _seen: dict[Span | None, SignalMatches] = dataclass_field(default_factory=dict)
+    _seen: dict[Span | None, TensorStates] = dataclass_field(default_factory=dict)
     """By function, for hovers."""
 
     @cached_property
@@ -105,7 +105,7 @@ class CheckedText:
         files = {**self.report.project.files, path: whole} if whole is not None else {}
         return files if any(facts.guard_uses for facts in files.values()) else {}
 
-    def seen_around(self, offset: int) -> SignalMatches | None:
+    def seen_around(self, offset: int) -> TensorStates | None:
         """What an abstract run of the function at a place, and of its callers, shows; None where nothing is run."""
         path, files = self.document.path, self.program
         if not files:
@@ -184,7 +184,7 @@ class DocumentChecks:
         return base.reuses < _REUSED and self._is_current(base.until)
 
     def _is_current(self, until: float) -> bool:
-        """Whether what was read, and counts until that time, still is on the disk as far as one is told."""
+        """Whether what was read still counts: the editor tells of changes, or its time isn't up."""
         return self.is_told_of_changes or time.monotonic() < until
 
     def check_folders(

@@ -9,7 +9,7 @@ from lsprotocol.types import Hover, InlayHint, InlayHintKind, MarkupContent, Mar
 
 from guardfix.linter.facts import Span
 from guardfix.linter.findings import StepTaken
-from guardfix.linter.flow.tensor_matches import ModesSeen, TensorSeen, scopes_entered, watch_file
+from guardfix.linter.flow.tensor_states import ModesSeen, TensorSeen, scopes_entered, watch_file
 from guardfix.linter.flow.values import Modes, Step
 
 from .document_checks import CheckedText

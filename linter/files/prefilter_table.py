@@ -87,7 +87,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf205_heap_guard.py': (6891, 3608901961),
     'rules/gf206_guard_member.py': (3437, 1943679782),
     'rules/gf207_guard_lost_in_thread.py': (4272, 1345870602),
-    'rules/gf208_guard_after_work.py': (7513, 4151138005),
+    'rules/gf208_guard_after_work.py': (7524, 3432049774),
     'rules/gf209_unguarded_inference.py': (9525, 4246504790),
     'rules/gf301_kernel_guard_in_user_code.py': (7193, 2264963893),
     'rules/gf302_redundant_guard_in_function_forward.py': (3574, 886283996),

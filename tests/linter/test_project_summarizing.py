@@ -60,7 +60,7 @@ def test_what_a_use_reaches_is_read(
 
 def test_no_project_is_summarized_where_every_use_is_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        project_summarizing.ProjectSummarizing, "_summary", lambda *args: pytest.fail("nobody had to ask")
+        project_summarizing.ProjectSummarizing, "_summary", lambda *args: pytest.fail("nothing had to be asked")
     )
     text = USE.replace("net_->answer(x);", "at::NoGradGuard off; module.forward({x});")
     (tmp_path / "server.cpp").write_text(text)

@@ -219,7 +219,7 @@ def test_an_interrupted_run_goes_on_where_it_was(path: Path) -> None:
     assert path.read_text() == replaced(KERNEL, INFERENCE)
     path.write_text(TEXT)
     session = Session(path.parent)
-    assert "[1/2]" in session.until("stop asking" + QUESTION), "what was written is no interrupted run"
+    assert "[1/2]" in session.until("stop asking" + QUESTION), "a run that was written counts as interrupted"
     session.press("q")
     assert session.ended() == 0
 

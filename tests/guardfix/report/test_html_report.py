@@ -267,7 +267,7 @@ def test_what_came_or_went_since_the_last_report(tree: Path) -> None:
     (tree / "src" / "helper.cpp").unlink()
     assert trend() == " · 1 fewer than on DATE"
     (tree / "report.html").write_text('<script type="application/json" id="data">{"made": 3}</script>')
-    assert trend() == "", "something else is no report"
+    assert trend() == "", "a trend against what is no report"
 
 
 def test_no_finding(tree: Path) -> None:

@@ -66,8 +66,8 @@ class WatchingMachine(PatientMachine):
         self.watches = True
 
     @property
-    def signal_matches(self) -> SignalMatches:
-        return SignalMatches(
+    def tensor_states(self) -> TensorStates:
+        return TensorStates(
             {span: tuple(seen.values()) for span, seen in self.tensors.items()},
             {span: tuple(seen) for span, seen in self.modes_at.items()},
             tuple(self.events.values()),
@@ -143,7 +143,7 @@ def _kind(seen: TensorSeen) -> tuple[object, ...]:
     return tensor.inference, seen.requires, seen.base, tensor.leaf, tensor.saved
 
 
-class SignalMatches(NamedTuple):
+class TensorStates(NamedTuple):
     """What was seen in a file."""
 
     tensors: dict[Span, tuple[TensorSeen, ...]]
@@ -167,14 +167,14 @@ _IN_FILE = 40
 """The same for all functions of a file."""
 
 
-def watch_around(files: Iterable[Facts], path: str, row: int) -> SignalMatches:
+def watch_around(files: Iterable[Facts], path: str, row: int) -> TensorStates:
     """Run the function that a row is in, and its callers, and note what is seen in its file."""
     machine = WatchingMachine(ProjectCode(files), path, _PATIENCE, _AROUND)
     run_around(machine, FramePlace(path, row))
-    return machine.signal_matches
+    return machine.tensor_states
 
 
-def watch_file(files: Iterable[Facts], path: str) -> SignalMatches:
+def watch_file(files: Iterable[Facts], path: str) -> TensorStates:
     """Run all functions of a file, and note what is seen in it."""
     machine = WatchingMachine(ProjectCode(files), path, _PATIENCE, _IN_FILE)
     for file in machine.program.files:
@@ -182,7 +182,7 @@ def watch_file(files: Iterable[Facts], path: str) -> SignalMatches:
             machine.run_module(file)
             for owner, body in functions_of(file):
                 run_function_of(machine, file, owner, body)
-    return machine.signal_matches
+    return machine.tensor_states
 
 
 class ScopeEntered(NamedTuple):
@@ -194,12 +194,12 @@ class ScopeEntered(NamedTuple):
     """What holds there, on each way to it."""
 
 
-def scopes_entered(facts: Facts, signal_matches: SignalMatches) -> Iterator[ScopeEntered]:
+def scopes_entered(facts: Facts, tensor_states: TensorStates) -> Iterator[ScopeEntered]:
     """The functions, blocks and statements of a file with which a mode begins."""
 
     def modes(statements: Sequence[AnyStatement]) -> frozenset[Modes]:
         return (
-            frozenset(seen.modes for seen in signal_matches.modes.get(statements[0].span, ())) if statements else _NONE
+            frozenset(seen.modes for seen in tensor_states.modes.get(statements[0].span, ())) if statements else _NONE
         )
 
     def inside(statements: Sequence[AnyStatement]) -> Iterator[ScopeEntered]:
