@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "mutan
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fuzz"))
 
 from fuzz_targets import CORPUS, TARGETS, Target  # type: ignore[import-not-found]
+from input_bounds import megabytes_of  # type: ignore[import-not-found]
 from reduction import smaller  # type: ignore[import-not-found]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,7 +98,9 @@ def alone(work: Callable[[Path], Outcome]) -> Outcome:
         if child == 0:
             status = 1
             try:
-                limit = ADDRESS_SPACE + _own_address_space()  # what it is forked from has some of it already
+                limit = ADDRESS_SPACE + int(
+                    megabytes_of("VmSize") * (1 << 20)
+                )  # what it is forked from has some of it already
                 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
                 tried, why, data = work(in_hand)
                 in_hand.write_bytes(data)
@@ -109,11 +112,6 @@ def alone(work: Callable[[Path], Outcome]) -> Outcome:
                 sys.stdout.flush()
                 os._exit(status)
         return outcome(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), in_hand, out)
-
-
-def _own_address_space() -> int:
-    """In bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
 
 
 def outcome(status: int, in_hand: Path, out: Path) -> Outcome:

@@ -23,9 +23,9 @@ def bounded(
 
     def failure(data: bytes) -> str:
         measured = _forget_peak()
-        before, start = _megabytes("VmRSS"), time.process_time()
+        before, start = megabytes_of("VmRSS"), time.process_time()
         found = check(data)
-        taken, peak = time.process_time() - start, _megabytes("VmHWM")
+        taken, peak = time.process_time() - start, megabytes_of("VmHWM")
         if found:
             return found
         if taken > seconds:
@@ -44,7 +44,8 @@ def _forget_peak() -> bool:
     return True
 
 
-def _megabytes(name: str) -> float:
+def megabytes_of(name: str) -> float:
+    """What the system says of this process under a name, as `VmSize`; 0 where it says nothing."""
     try:
         found = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text())
     except OSError:
