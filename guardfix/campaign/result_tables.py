@@ -123,6 +123,8 @@ def query(store: ResultStore, text: str, *, unrestricted: bool = False) -> _Rows
     `unrestricted` lets it read and write files, too. An interrupt ends it. Raises `BadStore`, `NoDuckDB`, `BadQuery`.
     """
     answer: Future[_Rows] = Future()
+    # Not `is_alive`: until Python 3.12, an interrupt of `join` makes a running thread look ended.
+    ended = threading.Event()
     opened: list[DuckDBPyConnection] = []
 
     def work() -> None:
@@ -130,20 +132,20 @@ def query(store: ResultStore, text: str, *, unrestricted: bool = False) -> _Rows
             answer.set_result(_answer(store, text, opened, unrestricted))
         except BaseException as error:
             answer.set_exception(error)
+        finally:
+            ended.set()
 
     # In a thread, where no signal is handled: it would wait for the query's end, or abort DuckDB's import.
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
     try:
-        while worker.is_alive():
-            worker.join(_LOOK)
+        threading.Thread(target=work, daemon=True).start()
+        while not ended.wait(_LOOK):
+            pass
     except BaseException:
         deadline = time.monotonic() + _PATIENCE
-        while worker.is_alive() and time.monotonic() < deadline:
+        while not ended.wait(_LOOK) and time.monotonic() < deadline:
             for connection in opened:
                 connection.interrupt()
-            worker.join(_LOOK)
-        if worker.is_alive():  # it would be torn down in the middle of DuckDB, which aborts
+        if not ended.is_set():  # it would be torn down in the middle of DuckDB, which aborts
             echo("guardfix: the query didn't end, and was killed", err=True)
             os._exit(128 + signal.SIGTERM)
         raise

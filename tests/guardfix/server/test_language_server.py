@@ -605,5 +605,5 @@ def test_memory_stays_flat_over_ten_thousand_edits(tmp_path: Path) -> None:
                 editor.diagnostics(uri, version)
             if version % 2000 == 0:
                 sizes.append(memory_of(editor.pid))
-        time.sleep(0.1)
-    assert sizes[-1] < sizes[0] * 1.15, sizes
+    # What is bounded fills first; 4,000 edits that each kept two kilobytes would be seen.
+    assert sizes[-1] < sizes[2] * 1.08, sizes
