@@ -98,9 +98,8 @@ def alone(work: Callable[[Path], Outcome]) -> Outcome:
         if child == 0:
             status = 1
             try:
-                limit = ADDRESS_SPACE + int(
-                    megabytes_of("VmSize") * (1 << 20)
-                )  # what it is forked from has some of it already
+                # What it is forked from has some of it already.
+                limit = ADDRESS_SPACE + int(megabytes_of("VmSize") * (1 << 20))
                 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
                 tried, why, data = work(in_hand)
                 in_hand.write_bytes(data)

@@ -17,7 +17,7 @@ from .analysis.python_modules import PythonModules
 from .facts.bodies import Body, Import
 from .facts.python_uses import runs_inference
 from .facts.statement_walk import words_in
-from .files.search import word_places
+from .files.search import FEW_WORDS, word_places, words_of_text
 from .flow.model_training import TRAINING_WORDS
 from .flow.program import ProjectCode
 from .flow.running import functions_of, names_of, reaching_guards
@@ -117,7 +117,7 @@ def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]], tr
     left = set(words)
     can_cut = all(map(bytes.isascii, words))
     for path, text in texts:
-        standing = _standing(left, text) if can_cut and len(left) > _FEW else left
+        standing = left.intersection(words_of_text(text)) if can_cut and len(left) > FEW_WORDS else left
         called = {word for word in standing if _is_called(word, text)}
         if called and (not training or _MAY_TRAIN.search(text)):  # most files call none: the longer search comes last
             names_in[path] = called
@@ -130,14 +130,6 @@ def calling_files(words: Sequence[bytes], texts: Iterable[tuple[str, bytes]], tr
 
 _MAY_TRAIN = re.compile(rf"backward\s*\(|def (?:\w*_)?(?:{TRAINING_WORDS})(?:_\w*)?\s*\(".encode())
 _CALL = re.compile(rb"\s*\(")
-_FEW = 250
-"""Names that are searched for one by one in less time than a text is cut into words."""
-_BLANKED = bytes(code if (chr(code).isalnum() and code < 128) or code == ord("_") else ord(" ") for code in range(256))
-
-
-def _standing(words: set[bytes], text: bytes) -> set[bytes]:
-    """Those of many words that the text has."""
-    return words.intersection(text.translate(_BLANKED).split())
 
 
 def _is_called(word: bytes, text: bytes) -> bool:

@@ -19,7 +19,7 @@ from .campaign_manifest import is_url
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 SNAPSHOT = "snapshot-"
-"""The prefix of the digest of a folder's files, where there is no commit."""
+"""Prefix of what identifies a folder without a commit: a digest of its files follows."""
 
 
 def commit_of(source: str, revision: str, *, seconds: float | None = None) -> str:

@@ -20,12 +20,11 @@ from msgspec.structs import replace
 from ..facts import Facts
 from ..facts.file_summary import FileSummary
 from ..files.parallel_search import Hit
-from ..files.search import holds_word
+from ..files.search import FEW_WORDS, holds_word, words_of_text
 from ..files.search_terms import SearchTerms
 from ..files.sources import BinaryFile, Unreadable
 from ..files.workspace import DISK, Workspace
 from ..guards import Guard, extended
-from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
 from .forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
 from .frontend import frontend_named
@@ -168,21 +167,16 @@ _REGISTERS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::imp
 
 def words_held(text: bytes, words: frozenset[bytes]) -> frozenset[bytes]:
     """Those of the words that are in the text as a whole."""
-    if len(words) < _MANY:
+    if len(words) <= FEW_WORDS:
         return frozenset(word for word in words if holds_word(text, word))
-    found = words.intersection(_WORD.findall(text))
+    found = words.intersection(words_of_text(text))
     return found.union(word for word in _compound(words) if holds_word(text, word))
-
-
-_MANY = 16
-"""So many words take longer to look for than all words of a text to collect."""
-_WORD = lazy_regex(rb"\w+")
 
 
 @lru_cache(maxsize=64)
 def _compound(words: frozenset[bytes]) -> tuple[bytes, ...]:
     """Those that aren't one word: `operator+`, `~Net`."""
-    return tuple(word for word in words if not _WORD.fullmatch(word))
+    return tuple(word for word in words if words_of_text(word) != [word])
 
 
 def words_job(job: Job) -> list[WordsFound | LeftOut]:

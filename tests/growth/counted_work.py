@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 from growth_shapes import Shape
@@ -31,9 +32,15 @@ def exponent_of(make: Shape, size: int, folder: Path, doublings: int = 2) -> flo
     It is that of what the first and the last doubling add: what every run costs whatever its size is gone.
     """
     calls_of(make, 2, folder)  # what is loaded and compiled once
-    counts = [calls_of(make, size << doubling, folder) for doubling in (0, 1, doublings - 1, doublings)]
+    counts = {doubled: calls_of(make, size << doubled, folder) for doubled in {0, 1, doublings - 1, doublings}}
+    return exponent_of_counts(counts, doublings)
+
+
+def exponent_of_counts(counts: Mapping[int, int], doublings: int = 2) -> float:
+    """The same from what was counted, by how often the size was doubled."""
     least = counts[0] * _NOTHING
-    return math.log2(max(counts[3] - counts[2], least) / max(counts[1] - counts[0], least)) / (doublings - 1)
+    first, last = counts[1] - counts[0], counts[doublings] - counts[doublings - 1]
+    return math.log2(max(last, least) / max(first, least)) / (doublings - 1)
 
 
 _NOTHING = 0.02

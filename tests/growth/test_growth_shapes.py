@@ -5,7 +5,6 @@ The shapes that are counted here hold at a few dozen repetitions; `bench/growth.
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from counted_work import exponent_of
+from counted_work import exponent_of, exponent_of_counts
 from growth_shapes import ALL
 
 LIMIT = 1.15
@@ -146,5 +145,5 @@ def test_work_grows_with_the_sources(name: str, tmp_path: Path) -> None:
 
 
 def test_a_square_is_seen() -> None:
-    one, two, four = (1000 + 50 * size + size * size for size in (20, 40, 80))
-    assert math.log2((four - two) / (two - one)) > LIMIT
+    counts = {doubled: 1000 + 50 * size + size * size for doubled, size in enumerate((20, 40, 80))}
+    assert exponent_of_counts(counts) > LIMIT

@@ -61,7 +61,7 @@ def expansions(
 
     `code` has neither directives nor comments.
     """
-    reaching = _reaching(macros, _becoming(macros, sought))
+    reaching = _becoming(macros, sought)
     if not reaching:
         return
     work = _Work(macros)
@@ -72,12 +72,14 @@ def expansions(
 
 def invocations(text: bytes, code: bytes, wanted: frozenset[str], macros: Macros) -> tuple[Invocation, ...]:
     """With which arguments the file invokes the wanted macros, whether they are its own, directly or through others."""
-    words = {name: set(_WORD.findall(macro.body)) for name, macro in macros.items()}
-    there = set(_WORD.findall(code)).union(*words.values())
-    # Of what the whole project wants, a file has little.
-    names = {name.encode() for name in wanted.intersection(word.decode("utf-8", "replace") for word in there)}
+    used = _words_of_bodies(macros)
+    if len(wanted) > _FEW and not any(b"##" in macro.body for macro in macros.values()):
+        # Of what the whole project wants, a file has little; only pasting makes names that are written nowhere.
+        written = set(_WORD.findall(code)).union(*used.values())
+        wanted = wanted.intersection(word.decode() for word in written)
+    names = {name.encode() for name in wanted}
     work = _Work({**{name: Definition((), b"") for name in names}, **macros})
-    reaching = _reaching(macros, {name for name, used in words.items() if not used.isdisjoint(names)}) | names
+    reaching = _reaching(used, names)
     found = []
     for place, name, arguments in _invocations(text, code, Span(0, len(code)), work):
         if not _reaches(name, arguments, reaching):
@@ -99,7 +101,7 @@ class Expander:
         macros = definitions(text, code)
         self._text = text
         self._code = code
-        self._reaching = _reaching(macros, _becoming(macros, sought))
+        self._reaching = _becoming(macros, sought)
         self._work = _Work({name: macro for name, macro in macros.items() if name in self._reaching})
         self._all = _Work(macros)
 
@@ -122,14 +124,19 @@ class _Work:
         """(macro, arguments) of every invocation that was expanded."""
 
 
-def _becoming(macros: Macros, sought: re.Pattern[bytes]) -> set[bytes]:
-    """The macros in whose bodies what is sought is written."""
-    return {name for name, macro in macros.items() if sought.search(macro.body)}
+def _becoming(macros: Macros, sought: re.Pattern[bytes]) -> frozenset[bytes]:
+    """The macros that become what is sought, directly or through others."""
+    found = {name for name, macro in macros.items() if sought.search(macro.body)}
+    return _reaching(_words_of_bodies(macros), found) if found else frozenset()
 
 
-def _reaching(macros: Macros, found: set[bytes]) -> frozenset[bytes]:
-    """These macros, and those that become them directly or through others."""
-    words = {name: set(_WORD.findall(macro.body)) for name, macro in macros.items()} if found else {}
+def _words_of_bodies(macros: Macros) -> dict[bytes, set[bytes]]:
+    return {name: set(_WORD.findall(macro.body)) for name, macro in macros.items()}
+
+
+def _reaching(words: Mapping[bytes, set[bytes]], names: set[bytes]) -> frozenset[bytes]:
+    """These names, and the macros that become one of them directly or through others, by the words of their bodies."""
+    found = set(names)
     size = 0
     while size != len(found):
         size = len(found)

@@ -24,6 +24,7 @@ from ...files.sources import Source
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
 from .python_parsing import is_monstrous, on_large_stack, parse_or_none, parse_with_libcst
+from .syntax_walking import first_row
 
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 _BLANK_BEFORE_COLON = lazy_regex(r"^([ \t]*except\b[^\r\n#:]*?)([ \t]+):", re.MULTILINE)
@@ -204,7 +205,7 @@ class LibcstTrees:
             statements = self._on_rows(body, first, last)
             if not statements:
                 break
-            found = range(_first_row(statements[0]), max(_last_row(one) for one in statements) + 1)
+            found = range(first_row(statements[0]), max(_last_row(one) for one in statements) + 1)
             if first < found.start or last >= found.stop or (rows is not None and found.start <= rows.start):
                 break  # between two members, or on the row of `class`
             rows = found
@@ -220,7 +221,7 @@ class LibcstTrees:
     def _on_rows(self, body: list[ast.stmt], first: int, last: int) -> list[ast.stmt]:
         """The statements of a body that are on these rows, and those that share a row with one of them."""
         if id(body) not in self._rows:
-            self._rows[id(body)] = _Rows([_first_row(node) for node in body], [_last_row(node) for node in body])
+            self._rows[id(body)] = _Rows([first_row(node) for node in body], [_last_row(node) for node in body])
         begin, end = self._rows[id(body)]
         low, high = bisect_left(end, first), bisect_right(begin, last) - 1
         if low > high:
@@ -235,11 +236,6 @@ class LibcstTrees:
         if region not in self._trees:
             self._trees[region] = _read(self._source, region)
         return self._trees[region]
-
-
-def _first_row(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return decorators[0].lineno if decorators else node.lineno
 
 
 def _last_row(node: ast.stmt) -> int:

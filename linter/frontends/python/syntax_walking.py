@@ -61,11 +61,15 @@ def walk_on(rows: Sequence[int], tree: ast.Module) -> Iterator[ast.AST]:
         yield current
 
 
+def first_row(node: ast.stmt) -> int:
+    """The row on which a statement begins, with its decorators."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return decorators[0].lineno if decorators else node.lineno
+
+
 def stands_on(rows: Sequence[int], node: ast.stmt) -> bool:
     """Whether a statement, with its decorators, is on one of these rows, which are sorted."""
-    decorators = getattr(node, "decorator_list", None)
-    first = decorators[0].lineno if decorators else node.lineno
-    index = bisect_left(rows, first)
+    index = bisect_left(rows, first_row(node))
     return index < len(rows) and rows[index] <= (node.end_lineno or node.lineno)
 
 

@@ -78,8 +78,9 @@ def test_a_query_ends_when_it_is_told_to(seconds: float, results: Path) -> None:
         time.sleep(seconds)
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=30)
-    # Python ends without a word when it hadn't come to guardfix's own code.
-    assert process.returncode == 143 or (process.returncode == -signal.SIGTERM and not said), said
+    # Python itself ends without a word where it hadn't come to guardfix's code yet.
+    not_begun = process.returncode == -signal.SIGTERM and not said and seconds < 5
+    assert process.returncode == 143 or not_begun, said
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/../b", "/a", "a/", "a\\\\b", "a\\u0000"])

@@ -267,7 +267,7 @@ def test_what_came_or_went_since_the_last_report(tree: Path) -> None:
     (tree / "src" / "helper.cpp").unlink()
     assert trend() == " · 1 fewer than on DATE"
     (tree / "report.html").write_text('<script type="application/json" id="data">{"made": 3}</script>')
-    assert trend() == "", "a trend against what is no report"
+    assert trend() == "", "a trend was computed against a page that isn't a report"
 
 
 def test_no_finding(tree: Path) -> None:
