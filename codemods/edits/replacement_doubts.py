@@ -28,7 +28,9 @@ def doubts_about_the_context(decision: Decision) -> list[str]:
 def doubts_about(site: Site) -> list[str]:
     """Why the edit is not safe; empty when it is."""
     use, decision = site.use, site.decision
-    doubts = doubts_about_the_context(decision)
+    hazards = _hazards(site)
+    # What is seen to go wrong says more than how sure the context is.
+    doubts = [] if hazards else doubts_about_the_context(decision)
     doubts += doubts_of_comments(use, site.facts)
     if use.under_error:
         doubts.append("the parser got lost here")
@@ -50,11 +52,15 @@ def doubts_about(site: Site) -> list[str]:
         doubts.append("grad mode is turned on again below, where nothing can be recorded anymore")
     if use.shared:
         doubts.append("the declaration contains more than this guard")
-    if decision.context is Context.INFERENCE:
-        doubts += hazards_in_words(use, site.facts, site.project)
-    elif decision.context is Context.KERNEL:
-        doubts += unnoticed_in_words(use, site.facts, site)
-    return doubts
+    return doubts + hazards
+
+
+def _hazards(site: Site) -> list[str]:
+    if site.decision.context is Context.INFERENCE:
+        return hazards_in_words(site.use, site.facts, site.project)
+    if site.decision.context is Context.KERNEL:
+        return unnoticed_in_words(site.use, site.facts, site)
+    return []
 
 
 def unnoticed_in_words(use: GuardUse, facts: Facts, site: Site) -> list[str]:

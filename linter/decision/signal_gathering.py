@@ -5,14 +5,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..analysis.linkage import Link
-from ..findings import Side
+from ..findings import Context, Side
 from .callers import caller_signals
 from .guard_wrappers import scenes_of_wrapper, wrapper_of
 from .policy import Policy
 from .signal_kinds import Asked, Signal
 from .signal_registry import direct_signals
 from .use_context import Scene
-from .weighing import is_declared, is_left_open, is_settled
+from .weighing import is_declared, is_left_open, is_settled, weigh
 
 
 def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
@@ -33,4 +33,6 @@ def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
     for asked in (Asked.WHEN_OPEN, Asked.LAST):
         if is_left_open(found, policy):
             found += direct_signals(scene, sides, asked, known=found)
+    if weigh(found, policy).context is Context.INFERENCE:
+        found += direct_signals(scene, asked=Asked.WHEN_INFERENCE, known=found)
     return list(dict.fromkeys(found))

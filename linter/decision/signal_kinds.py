@@ -48,6 +48,7 @@ class Asked(Enum):
     WHEN_OPEN = "where the use's own place and its callers leave it open"
     """What costs more, or says less about the place."""
     LAST = "where all else leaves it open"
+    WHEN_INFERENCE = "where all else says inference"
 
 
 class SignalMatch(NamedTuple):

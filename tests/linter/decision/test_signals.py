@@ -45,6 +45,11 @@ FALLBACK = (
     "void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {{ GUARD; op.{1}(stack); }}\n"
     "TORCH_LIBRARY_IMPL(_, {0}, m) {{ m.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>()); }}\n"
 )
+RESULT = (
+    "at::Tensor features(at::Tensor x) {{ GUARD; return at::relu(x); }}\n"
+    "void run() {{ auto w = torch::ones({{4}}, torch::requires_grad()); {}\n"
+    "auto y = features(torch::ones({{4}})); {} }}\n"
+)
 STEPS = "void step(at::Tensor x) { x.backward(); }\n"
 LOADS = 'void open() { module = torch::jit::load("m.pt"); }\n'
 CASES = [
@@ -307,6 +312,15 @@ CASES = [
         "reaches-training",
         body("loss.backward();", "void train(at::Tensor loss)") + body("GUARD; train(x); return x;"),
         body("loss.backward();", "void train(at::Tensor loss)") + body("train(x); GUARD; return at::relu(x);"),
+    ),
+    *(
+        ("raises-in-inference", RESULT.format("", "auto loss = (y * w).sum();"), RESULT.format(*silent))
+        for silent in (
+            ("", "auto loss = (y.clone() * w).sum();"),
+            ("", "auto loss = (y + w).sum();"),
+            ("", "torch::NoGradGuard no_grad; auto loss = (y * w).sum();"),
+            ("w = w.detach();", "auto loss = (y * w).sum();"),
+        )
     ),
     ("trains", body("GUARD; loss.backward(); return x;"), body("loss.backward(); GUARD; return at::relu(x);")),
 ]
