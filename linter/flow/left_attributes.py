@@ -36,7 +36,7 @@ _ADDS = frozenset(
 _EMPTY = frozenset("list dict set deque defaultdict OrderedDict Tensor vector map unordered_map nullopt".split())
 
 
-class Left(NamedTuple):
+class LeftTensor(NamedTuple):
     """What an attribute holds behind every method that writes it."""
 
     container: str
@@ -56,7 +56,7 @@ class LeftAttributes:
     """By class name, what its methods leave in which attributes."""
 
     def __init__(self) -> None:
-        self._left: dict[tuple[str, str], list[Left | None]] = {}
+        self._left: dict[tuple[str, str], list[LeftTensor | None]] = {}
         self._seen: set[int] = set()
 
     def note(
@@ -103,7 +103,7 @@ class LeftAttributes:
         return found
 
 
-Filled = dict[str, dict[str, Left]]
+Filled = dict[str, dict[str, LeftTensor]]
 
 
 def class_of(owner: Body | None, body: Body) -> str:
@@ -111,15 +111,15 @@ def class_of(owner: Body | None, body: Body) -> str:
     return owner.name if owner is not None else "".join(body.qualified[-2:-1])
 
 
-def _left_in(before: Thing | None, thing: Thing | None, state: State, body: Body) -> list[Left | None]:
+def _left_in(before: Thing | None, thing: Thing | None, state: State, body: Body) -> list[LeftTensor | None]:
     """What a value that was stored is, or those that were added to a container."""
     if isinstance(thing, Tensor):
-        return [Left("", thing, body) if _tells(thing) else None]
+        return [LeftTensor("", thing, body) if _tells(thing) else None]
     if isinstance(thing, (Items, Table)) and type(thing) is type(before):
         old, new = _held(before), _held(thing)
         added = [state.thing(value) for value in new if value not in old]
         kind = "[]" if isinstance(thing, Items) else "{}"
-        return [Left(kind, one, body) if isinstance(one, Tensor) and _tells(one) else None for one in added]
+        return [LeftTensor(kind, one, body) if isinstance(one, Tensor) and _tells(one) else None for one in added]
     return [None]
 
 
@@ -138,7 +138,7 @@ def _tells(tensor: Tensor) -> bool:
     )
 
 
-def filled(state: State, left: Left, name: str) -> Value:
+def filled(state: State, left: LeftTensor, name: str) -> Value:
     """What a reader finds."""
     tensor = state.add(left.tensor._replace(name=left.tensor.name or name))
     if left.container == "[]":

@@ -24,7 +24,7 @@ from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calling, classes, closures, left_attributes, model_training
-from .left_attributes import Left, class_of
+from .left_attributes import LeftTensor, class_of
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, ProjectCode
@@ -92,7 +92,7 @@ def run_function_of(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Opaque | Tensor | Left] = MappingProxyType({}),
+    filled: Mapping[str, Opaque | Tensor | LeftTensor] = MappingProxyType({}),
     doubt: str = "",
 ) -> None:
     """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
@@ -258,7 +258,7 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Opaque | Tensor | Left],
+    filled: Mapping[str, Opaque | Tensor | LeftTensor],
     doubt: str,
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
@@ -295,13 +295,13 @@ def _found(
     return closure
 
 
-def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor | Left], doubt: str, state: State) -> None:
+def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor | LeftTensor], doubt: str, state: State) -> None:
     """Give an object the attributes that other methods have filled."""
     made = state.thing(receiver)
     if filled and isinstance(made, Instance):
         empty = {name for name in filled if _is_empty(made.attributes.get(name, NONE), state)}
         known = {
-            name: left_attributes.filled(state, thing, name) if isinstance(thing, Left) else state.add(thing)
+            name: left_attributes.filled(state, thing, name) if isinstance(thing, LeftTensor) else state.add(thing)
             for name, thing in filled.items()
             if name in empty
         }
