@@ -22,7 +22,7 @@ _ALSO = {
     "inference-tensor-written": (EventKind.BACKWARD_IN_INFERENCE, EventKind.INFERENCE_DATA, EventKind.CACHE_READ),
     "inference-tensor-version": (EventKind.INFERENCE_DATA,),
     "input-requires-no-grad": (EventKind.NOT_RECORDED,),
-    "gradient-not-kept": (EventKind.NOT_RECORDED,),
+    "gradient-not-kept": (EventKind.GRADIENT_EXPECTED, EventKind.NOT_RECORDED),
     "gradient-is-none": (EventKind.INFERENCE_DATA, EventKind.NOT_RECORDED),
 }
 """Events that may be behind a message besides the one that has its words."""

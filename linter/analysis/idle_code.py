@@ -22,6 +22,7 @@ from ..facts.expressions import (
     MemberAccess,
     NamePath,
     Operation,
+    Subscript,
     TypeName,
     last_name,
     nodes_of,
@@ -226,7 +227,7 @@ _LAUNCHING = (".cu", ".cuh", ".hip")
 
 
 def handles_raw_memory_alone(use: GuardUse, facts: Facts) -> bool:
-    """Whether tensors are only asked for their sizes and pointers, and functions are given these: no op is called."""
+    """Whether tensors are only asked for sizes and pointers, which loops or functions work on: no op is called."""
     covered = covered_statements(use, facts)
     if covered is None or use.function is None:
         return False
@@ -238,7 +239,7 @@ def handles_raw_memory_alone(use: GuardUse, facts: Facts) -> bool:
         if isinstance(type_, TypeName) and ("*" in type_.marks or is_plain(type_, facts))
     }
     reading = _RawReading(facts, plain)
-    return reading.all_raw(statements, body) and reading.hands_out_pointers
+    return reading.all_raw(statements, body) and reading.uses_pointers
 
 
 class _RawReading:
@@ -247,7 +248,7 @@ class _RawReading:
     def __init__(self, facts: Facts, plain: set[str]) -> None:
         self._facts = facts
         self._plain = plain
-        self.hands_out_pointers = False
+        self.uses_pointers = False
 
     def all_raw(self, statements: Sequence[AnyStatement], body: Body) -> bool:
         return all(self._is_raw_statement(statement, body) for statement in statements)
@@ -275,7 +276,7 @@ class _RawReading:
         if statement.value is not None and not self._is_raw(statement.value, body):
             return False
         if not statement.declares:
-            return all(simple_name(target) in self._plain for target in statement.targets)
+            return all(self._is_raw(target, body) for target in statement.targets)
         type_ = statement.type
         if type_ is None or not (
             "*" in type_.marks
@@ -301,6 +302,10 @@ class _RawReading:
                 return all(self._is_raw(operand, body) for operand in value.operands)
             case CastExpression():
                 return self._is_raw(value.value, body)
+            case Subscript():
+                raw = all(self._is_raw(part, body) for part in (value.object, *value.indices))
+                self.uses_pointers = self.uses_pointers or raw
+                return raw
             case Construction():
                 return last_name(value.type) == "dim3" and self._is_raw(value.arguments, body)
             case CallExpression():
@@ -329,7 +334,7 @@ class _RawReading:
             return True
         if not self._works_on_memory(callee):
             return False
-        self.hands_out_pointers = self.hands_out_pointers or any(
+        self.uses_pointers = self.uses_pointers or any(
             last_name(node) in _POINTERS for argument in call.arguments for node in nodes_of(argument)
         )
         return True

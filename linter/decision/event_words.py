@@ -13,7 +13,7 @@ ESCAPES = (
     EventKind.INFERENCE_RESULT,
 )
 """What goes wrong with inference tensors behind the mode."""
-GRADIENTS = (EventKind.NOT_RECORDED, EventKind.BACKWARD_IN_INFERENCE)
+GRADIENTS = (EventKind.NOT_RECORDED, EventKind.GRADIENT_EXPECTED, EventKind.BACKWARD_IN_INFERENCE)
 """What goes wrong with gradients under a guard."""
 
 
@@ -31,7 +31,7 @@ def gradient_message(event: Event, facts: Facts) -> str:
     if event.guard is not None and event.guard.is_engine:
         recording = "torch.enable_grad()" if facts.language == "python" else "torch::AutoGradMode(true)"
         guard = f" in `{event.guard.name}` outside `{recording}`"
-    if event.kind is EventKind.NOT_RECORDED:
+    if event.kind is not EventKind.BACKWARD_IN_INFERENCE:
         subject = f"`{event.variable}`" if event.variable else "what is differentiated"
         computed = f"{subject} was computed{guard}, where nothing is recorded"
         return f"{computed}: {event.what}{_raises(event)}{presumption(event)}"

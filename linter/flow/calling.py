@@ -308,7 +308,11 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     engine = classes.run_by_engine(machine, closure, state)
     for guard in (*engine, *closure.guards):
         set_modes(state, guard)
+    if engine and body.parameters and file.language == "python":
+        names[body.parameters[0].name] = state.add(Instance("context", "ctx"))
+    before = machine.attributes_before(closure, state, place)
     outcomes = machine.run(body.statements, state, Place(file, body, frame, body.header, (), yields))
+    machine.attributes_behind(closure, before, outcomes)
     for outcome in outcomes:
         model_training.tell_shared(machine, outcome.state, place)
         if body.name == "backward" and outcome.kind == "return":
@@ -461,9 +465,12 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
     in_cpp = place.file.language != "python"
     start: Expression = callee.object if isinstance(callee, MemberAccess) else callee
     for after, (first, *values) in machine.each((start, *parts), state, place):
-        flat, more = _spread(machine, arguments, values[: len(arguments)], after)
-        keywords = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
-        keywords = (*keywords, *more)
+        flat: tuple[Value, ...] = tuple(values[: len(arguments)])
+        keywords: Keywords = ()
+        if not in_cpp:
+            flat, more = _spread(arguments, flat, after)
+            named = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
+            keywords = (*named, *more)
         if in_cpp:
             handed = cpp_threads.call_cpp_starter(machine, expression, flat, after, place)
             if handed is not None:
@@ -491,7 +498,7 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
 
 
 def _spread(
-    machine: Interpreter, arguments: Sequence[Expression], values: Sequence[Value], state: State
+    arguments: Sequence[Expression], values: Sequence[Value], state: State
 ) -> tuple[tuple[Value, ...], Keywords]:
     """The arguments with `*items` and `**table` spread out."""
     flat: list[Value] = []

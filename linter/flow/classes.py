@@ -9,8 +9,9 @@ from ..facts.expressions import (
     KeywordArgument,
     NamePath,
     TypeName,
+    is_named,
 )
-from ..facts.statement_walk import words_in
+from ..facts.statement_walk import called_in, words_in
 from .paths import Interpreter, Place
 from .state import State
 from .values import (
@@ -148,7 +149,8 @@ def run_by_engine(machine: Interpreter, closure: Closure, state: State) -> tuple
     if body.name not in ("forward", "backward"):
         return ()
     if file.language != "python":
-        if body.name == "backward" and "autograd" not in words_in(body):
+        differentiates = "autograd" in words_in(body) or any(is_named(call.callee, "grad") for call in called_in(body))
+        if body.name == "backward" and not differentiates:
             return ()  # whether it is differentiated itself is for those to ask who look for a lost second derivative
         found = machine.program.classes(body.qualified[:-1], file) if len(body.qualified) > 1 else []
         if not any(map(is_autograd_function, (base for _, cls in found for base in cls.bases))):

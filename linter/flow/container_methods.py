@@ -28,8 +28,8 @@ def call_container_method(
         if name in ("key", "value") and len(thing.values) == 2:  # an item of C++'s `named_parameters()`
             return [(state, thing.values[name == "value"])]
         if name in ("append", "add", "push_back", "emplace_back", "appendleft") and arguments:
-            if len(thing.values) < 8 and thing.rest is None:
-                state.heap[ref.number] = Items(thing.kind, (*thing.values, arguments[0]))
+            if len(thing.values) < 8:
+                state.heap[ref.number] = thing._replace(values=(*thing.values, arguments[0]))
             else:
                 state.heap[ref.number] = Items(thing.kind, thing.values, thing.rest or arguments[0])
             return [(state, NONE)]

@@ -45,6 +45,7 @@ _OF_MODULES = frozenset(
     "named_buffers zero_grad".split()
 )
 """Methods of `torch::nn::Module` that the program's modules call by their names alone."""
+_AUTOGRAD = (("torch", "autograd", "grad"), ("torch", "autograd", "backward"))
 _SEQUENCES = frozenset(
     {"vector", "deque", "list", "array", "TensorList", "ArrayRef", "initializer_list", "variable_list"}
 )
@@ -83,7 +84,7 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
     cls = classes.class_named(machine, path.path, place)
     if cls is not None:
         return classes.instance_of(machine, cls, state, complete=False)
-    if last == "Module":
+    if last == "Module" or ("nn" in path.path[:-1] and last[:1].isupper()):
         return state.opaque(name, module=True)
     if last == "AutogradContext":
         return state.add(Instance("context", last))
@@ -128,6 +129,10 @@ def cpp_named(machine: Interpreter, path: NamePath, state: State, place: Place) 
     cls = classes.class_named(machine, parts, place)
     if cls is not None:
         return cls
+    for alias in place.file.facts.aliases if len(parts) == 1 else ():
+        qualified = (*alias.path, *parts)
+        if alias.kind == "using-namespace" and (torch_ops.cpp("::".join(qualified)) or qualified in _AUTOGRAD):
+            return Name(qualified)
     if len(parts) == 1 and not parts[0][:1].isupper():
         return state.opaque(parts[0])  # a variable that is declared elsewhere, or a function
     return Name(parts)

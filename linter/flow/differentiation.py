@@ -12,6 +12,8 @@ from .state import State
 from .tensor_writes import cured
 from .values import (
     CERTAIN,
+    Ref,
+    Tensor,
     Value,
 )
 
@@ -27,27 +29,43 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
             if state.modes.inference:
                 ran_in_inference(machine, shown, _GRADIENTS, name, state, place)
             continue
-        subject = f"`{shown}`" if shown else "what is differentiated"
         covered = frozenset().union(*(hazard.sources for hazard in tensor.hazards)) if tensor.hazards else frozenset()
         if tensor.hazards and CERTAIN not in tensor.grad and tensor.grad <= covered and tensor.shown:
             for hazard in tensor.hazards:
                 report_hazard(machine, hazard, state, place)
             found = cured(ref, state)
         elif not tensor.grad and tensor.shown and tensor.unrecorded:
-            machine.report(
-                EventKind.NOT_RECORDED,
-                state,
-                place,
-                variable=shown,
-                what=f"`{name}` finds no graph",
-                steps=(*tensor.unrecorded, place.step(f"{subject} has no graph: `{name}` raises")),
-                guard=tensor.off,
-                presumed=tensor.presumed,
-            )
-            found = cured(ref, state)
+            found = _tell_no_graph(machine, EventKind.NOT_RECORDED, ref, tensor, state, place, name)
         elif state.modes.inference and tensor.grad:
             ran_in_inference(machine, shown, _GRADIENTS, name, state, place, tensor.presumed)
     return found
+
+
+def expect_gradient(machine: Interpreter, ref: Ref, state: State, place: Place, name: str) -> bool:
+    """`register_hook` and `retain_grad`: a gradient must come to the tensor; False where that surely raises."""
+    tensor = state.tensor(ref)
+    if tensor is None or tensor.grad or not tensor.shown or not tensor.unrecorded:
+        return True
+    return _tell_no_graph(machine, EventKind.GRADIENT_EXPECTED, ref, tensor, state, place, name)
+
+
+def _tell_no_graph(
+    machine: Interpreter, kind: EventKind, ref: Ref, tensor: Tensor, state: State, place: Place, name: str
+) -> bool:
+    shown = called(ref, state)
+    awaited = kind is EventKind.GRADIENT_EXPECTED
+    subject = f"`{shown}`" if shown else "what is differentiated"
+    machine.report(
+        kind,
+        state,
+        place,
+        variable=shown,
+        what=f"`{name}` raises, for no gradient will come to it" if awaited else f"`{name}` finds no graph",
+        steps=(*tensor.unrecorded, place.step(f"{subject} has no graph: `{name}` raises")),
+        guard=tensor.off,
+        presumed=tensor.presumed,
+    )
+    return cured(ref, state)
 
 
 def tell_lost_gradients(machine: Interpreter, value: Value, state: State, place: Place) -> None:

@@ -40,8 +40,8 @@ from .values import (
     Value,
 )
 
-_PARTS = ("first", "second", "values", "indices")
-"""Attributes of C++'s pairs, and of what `topk` and `max` give."""
+_PARTS = ("first", "second", "values", "indices", "data", "target")
+"""Attributes of C++'s pairs and of libtorch's examples, and of what `topk` and `max` give."""
 
 
 def attribute(machine: Interpreter, holder: Value, name: str, state: State, place: Place, shown: str) -> Results:

@@ -17,6 +17,7 @@ class EventKind(StrEnum):
     INFERENCE_DATA = "a tensor is given the data of an inference tensor"
     INFERENCE_RESULT = "what a function's forward gives back was made in inference mode"
     NOT_RECORDED = "a gradient is asked for where nothing was recorded"
+    GRADIENT_EXPECTED = "a gradient is to be seen or kept of what was not recorded"
     BACKWARD_IN_INFERENCE = "a graph is differentiated in inference mode"
     CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"

@@ -187,8 +187,9 @@ def parameters_of(ref: Value, state: State, seen: frozenset[int] = frozenset()) 
 def unknown_parameters(layer: Value, state: State) -> Value:
     """The layer as one that comes from elsewhere: how its parameters were made isn't known."""
     thing = state.thing(layer)
-    if isinstance(thing, Instance):
+    if isinstance(thing, Instance) and isinstance(layer, Ref):
         for value in thing.attributes.values():
             if isinstance(value, Ref) and state.tensor(value) is not None:
-                state.change(value, inference=None, grad=frozenset((value.number,)), made=(), guard=None)
+                # One source for all: a layer is trained or it isn't.
+                state.change(value, inference=None, grad=frozenset((layer.number,)), made=(), guard=None)
     return layer

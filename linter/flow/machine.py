@@ -7,7 +7,7 @@ A path ends where PyTorch or the program raises. Paths that come to the same sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..facts import Span
 from ..facts.bodies import (
@@ -44,6 +44,7 @@ from . import (
     entered_blocks,
     evaluation,
     guards_entered,
+    left_attributes,
     making,
     model_training,
     operators,
@@ -73,6 +74,7 @@ from .values import (
     Ref,
     Step,
     Tensor,
+    Thing,
     Truth,
     Value,
 )
@@ -105,6 +107,7 @@ class Machine:
         """The same, where other functions run the object: for each such object, with its class."""
         self.kept: dict[str, dict[str, tuple[Opaque | Tensor, Body]]] = {}
         """By class, the attributes that are inference tensors if another guard stands somewhere, and who fills them."""
+        self.left = left_attributes.LeftAttributes()
         self.testing = False
         self.exhausted: dict[tuple[str, Span], None] = {}
         """The functions and modules whose budget ended, by their places."""
@@ -222,6 +225,22 @@ class Machine:
             run()
         except (Exhausted, RecursionError):
             self.exhausted[file.path, body.header] = None
+
+    def attributes_before(self, closure: Closure, state: State, place: Place) -> dict[str, tuple[Value, Thing | None]]:
+        """The attributes of a method's object; C++'s members are there, whoever reads them first."""
+        receiver, holder = closure.receiver, state.thing(closure.receiver)
+        if receiver is not None and isinstance(holder, Instance) and holder.cls and place.file.language != "python":
+            for name in left_attributes.written_in(closure.body, holder.cls.body):
+                current = state.thing(receiver)
+                assert isinstance(current, Instance)
+                cpp_values.member_of(self, receiver, current, name, state, place)
+        return left_attributes.attributes_at(receiver, state)
+
+    def attributes_behind(
+        self, closure: Closure, before: Mapping[str, tuple[Value, Thing | None]], outcomes: Sequence[PathOutcome]
+    ) -> None:
+        """What the method has left in them."""
+        self.left.note(closure, before, outcomes)
 
     # -- paths
 
@@ -591,7 +610,7 @@ class Machine:
     def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
         """Give a target a value."""
         if isinstance(target, Bracketed):
-            if len(target.items) == 1 and target.brackets == "()":
+            if len(target.items) == 1 and target.brackets == "()" and place.file.language != "python":
                 return self.bind(target.items[0], value, state, place)
             going = [state]
             starred = False

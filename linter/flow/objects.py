@@ -45,6 +45,7 @@ from .values import (
     Name,
     Partial,
     Ref,
+    Table,
     Tensor,
     Truth,
     Value,
@@ -61,11 +62,18 @@ def call_instance(
     place: Place,
     shown: str,
 ) -> Results:
-    """Call an object: a module runs its `forward`, then its hooks."""
+    """Call an object: a module runs its `forward` between its hooks."""
     assert isinstance(ref, Ref)
-    results = _run_instance(machine, ref, thing, arguments, keywords, state, place, shown)
-    hooks = forward_hooks.hooks_of(thing, state) if thing.kind in _MODULES else ()
-    return forward_hooks.run_hooks(machine, ref, hooks, arguments, results, place, shown) if hooks else results
+    if thing.kind not in _MODULES:
+        return _run_instance(machine, ref, thing, arguments, keywords, state, place, shown)
+    before, after = (
+        forward_hooks.hooks_of(thing, name, state) for name in ("register_forward_pre_hook", "register_forward_hook")
+    )
+    found: Results = []
+    for one, given in forward_hooks.run_pre_hooks(machine, ref, before, arguments, state, place):
+        results = _run_instance(machine, ref, thing, given, keywords, one, place, shown)
+        found += forward_hooks.run_hooks(machine, ref, after, given, results, place, shown)
+    return found
 
 
 _MODULES = ("module", "layer", "sequential")
@@ -158,8 +166,8 @@ def call_instance_method(
         forward_hooks.remove_hook(thing, state)
         return [(state, NONE)]
     if thing.kind in _MODULES:
-        if name == "register_forward_hook" and arguments:
-            return [(state, forward_hooks.register_hook(ref, arguments[0], state))]
+        if name in forward_hooks.REGISTERS and arguments:
+            return [(state, forward_hooks.register_hook(ref, name, arguments[0], state))]
         if name == "apply" and arguments:
             return _apply_to_all(machine, ref, arguments[0], state, place)
         if name in MODULES_GIVE_THEMSELVES:
@@ -199,6 +207,13 @@ def call_instance_method(
             if name != "zero_grad":  # what is found there may be given another mode
                 layer_calls.set_training(ref, state.plain(), state)
             return [(state, state.opaque(name, tensor=False))]
+        if name == "load_state_dict" and dict(keywords).get("assign") == Const(True):
+            table = state.thing(arguments[0]) if arguments else None
+            held = [*(value for _, value in table.pairs), table.rest or NONE] if isinstance(table, Table) else []
+            for given in (one for one in held if making.is_inference(one, state)):
+                if not tensor_writes.require_grad(machine, given, Const(True), state, place, name):
+                    return []
+            return [(state, NONE)]
         if name == "load_state_dict":
             modes = state.modes
             state.modes = modes._replace(grad=False)
@@ -255,7 +270,9 @@ def call_instance_method(
         for one in (one for given in arguments for one in making.tensors_in(given, state)):
             unnoticed.note_dirty(machine, one, state)
         return [(state, NONE)]
-    if thing.kind == "context":  # `ctx` of an autograd.Function
+    if thing.kind == "context":  # `ctx` of an autograd.Function, or the function that it keeps: `ctx.run(x)`
+        if state.modes.records is False and any(making.is_tensor(one, state) for one in arguments):
+            return [(state, model_names.model_result(machine, f"ctx.{name}", NOT_REQUIRED, state, place))]
         return [(state, state.opaque(name))]
     values = (*arguments, *(value for _, value in keywords))
     if thing.kind == "object" and thing.complete and thing.cls is not None:

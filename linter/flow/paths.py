@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from ..named_tuples import NamedTuple
 from .events import Event, EventKind
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Value
+from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Thing, Value
 
 Keywords = tuple[tuple[str, Value], ...]
 """Arguments that are given by name."""
@@ -101,6 +101,14 @@ class Interpreter(Protocol):
 
     def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
         """A value is stored in an attribute of an object."""
+
+    def attributes_before(self, closure: Closure, state: State, place: Place) -> dict[str, tuple[Value, Thing | None]]:
+        """The attributes of a method's object, before the method runs as a root."""
+
+    def attributes_behind(
+        self, closure: Closure, before: Mapping[str, tuple[Value, Thing | None]], outcomes: Sequence[PathOutcome]
+    ) -> None:
+        """What the method has left in them, for other methods to find."""
 
     def imported(self, dotted: str, state: State, file: File) -> Value:
         """What an import gives: a definition of the project, or a name."""

@@ -23,12 +23,13 @@ from ..facts.expressions import (
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
-from . import calling, classes, closures, model_training
+from . import calling, classes, closures, left_attributes, model_training
+from .left_attributes import LeftTensor, class_of
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, ClassValue, Closure, Instance, Opaque, Ref, Tensor
+from .values import NONE, ClassValue, Closure, Instance, Items, Opaque, Ref, Table, Tensor, Value
 
 
 def run_flow(
@@ -66,10 +67,13 @@ def run_reached(
         for file, owner, body in functions:
             if id(body) not in reach and model_training.may_train(body):
                 run_function_of(machine, file, owner, body)
-    kept = dict(machine.kept)
+    kept, left = dict(machine.kept), machine.left.found(functions)
     for file, owner, body in functions:
         fills = _fills_of(owner, machine) if owner is not None else {}
-        class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
+        class_ = class_of(owner, body)
+        found = {name: one for name, one in left.get(class_, {}).items() if one.by is not body and name not in fills}
+        if not found.keys().isdisjoint(words_in(body)):
+            run_function_of(machine, file, owner, body, found)
         filled = {name: thing for name, (thing, by) in kept.get(class_, {}).items() if by is not body}
         if filled:
             run_function_of(machine, file, owner, body, filled, _BEFORE)
@@ -88,7 +92,7 @@ def run_function_of(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Opaque | Tensor] = MappingProxyType({}),
+    filled: Mapping[str, Opaque | Tensor | LeftTensor] = MappingProxyType({}),
     doubt: str = "",
 ) -> None:
     """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
@@ -254,7 +258,7 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Opaque | Tensor],
+    filled: Mapping[str, Opaque | Tensor | LeftTensor],
     doubt: str,
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
@@ -291,18 +295,30 @@ def _found(
     return closure
 
 
-def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor], doubt: str, state: State) -> None:
+def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor | LeftTensor], doubt: str, state: State) -> None:
     """Give an object the attributes that other methods have filled."""
     made = state.thing(receiver)
     if filled and isinstance(made, Instance):
-        known = {name: state.add(thing) for name, thing in filled.items() if made.attributes.get(name, NONE) == NONE}
+        empty = {name for name in filled if _is_empty(made.attributes.get(name, NONE), state)}
+        known = {
+            name: left_attributes.filled(state, thing, name) if isinstance(thing, LeftTensor) else state.add(thing)
+            for name, thing in filled.items()
+            if name in empty
+        }
         state.change(receiver, attributes={**made.attributes, **known})
         state.doubts |= {doubt} - {""}
 
 
+def _is_empty(value: Value, state: State) -> bool:
+    thing = state.thing(value)
+    return (
+        value == NONE or thing == Items("[]", ()) or (isinstance(thing, Table) and not thing.pairs and not thing.rest)
+    )
+
+
 def names_of(owner: Body | None, body: Body) -> tuple[str, ...]:
     """By what others reach a function: its name, and that of the class that it makes or runs."""
-    class_ = owner.name if owner is not None else "".join(body.qualified[-2:-1])
+    class_ = class_of(owner, body)
     called = body.name in ("__init__", "forward", "__call__", "__enter__", "operator()", class_)
     return (class_, class_.removesuffix("Impl"), body.name) if called and class_ else (body.name,)
 
@@ -351,9 +367,16 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     # What may have become of it since isn't known.
     kept = {name: value for name, value in made.attributes.items() if name not in changed}
     after.heap[ref.number] = made._replace(attributes=kept, complete=False)
+    layers = {
+        value.number: number
+        for number, thing in after.heap.items()
+        if isinstance(thing, Instance) and thing.kind == "layer"
+        for value in thing.attributes.values()
+        if isinstance(value, Ref)
+    }
     for number, thing in list(after.heap.items()):
         if isinstance(thing, Tensor):
-            grad = frozenset((number,)) if thing.grad else thing.grad
+            grad = frozenset((layers.get(number, number),)) if thing.grad else thing.grad
             after.heap[number] = thing._replace(grad=grad, inference=thing.inference or None)
     after.choices, after.doubts, after.facts = begun.choices, begun.doubts, {}
     return after.over(), ref

@@ -141,7 +141,7 @@ _FOLDING = frozenset({"matmul", "linear", "inner", "tensordot"})
 
 def _may_be_copied(row: Op, saved: str, tensor: Tensor) -> bool:
     """Whether a copy of the tensor may be saved in its place: that is a normal tensor, and nothing raises."""
-    return tensor.base is not None and (saved in row.copied or row.name in _FOLDING)
+    return tensor.base is not None and not tensor.flat and (saved in row.copied or row.name in _FOLDING)
 
 
 def _tell_cache(machine: Interpreter, hazard: SavingHazard, state: State, place: Place) -> None:

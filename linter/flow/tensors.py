@@ -82,8 +82,9 @@ def call_tensor_method(
         return [(state, ref)]
     if name == "detach":
         return [(state, detached(ref, state))]
-    if name in ("retain_grad", "register_hook"):
-        return [(state, state.plain())]
+    if name in ("retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
+        done = differentiation.expect_gradient(machine, ref, state, place, name)
+        return [(state, state.plain())] if done else []
     rows = torch_ops.method(name)
     if not rows:
         return [(state, state.opaque(name))]
@@ -204,7 +205,9 @@ def tensor_property(ref: Ref, name: str, state: State) -> Value:
     if name == "grad":
         return state.opaque("grad")
     if kind in ("view", "alias"):
-        return making.alias(state, ref, view=True)
+        made = making.alias(state, ref, view=True)
+        state.change(made, flat=name == "T")
+        return made
     if torch_ops.method(name):
         return Method(ref, name)
     return state.plain()

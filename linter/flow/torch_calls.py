@@ -46,6 +46,8 @@ from .values import (
     Value,
 )
 
+_RECORDS_INFERENCE = frozenset({"add", "linear", "mm", "mul"})
+"""Ops that are recorded for what an inference tensor requires, if another operand is a normal tensor."""
 _DATA = frozenset({"data", "obj", "ndarray", "buffer"})
 """Arguments that are tensors or the data of new ones."""
 
@@ -134,11 +136,18 @@ def apply(
     arguments = {key: tensors_in(value, state) for key, value in bound.items()}
     differentiable = set(row.differentiable) if row.probed or row.differentiable else set(arguments)
     sources: Grad = frozenset().union(
-        *(state.grad_of(ref) for key, refs in arguments.items() if key in differentiable for ref in refs)
+        *(
+            state.grad_of(ref)
+            for key, refs in arguments.items()
+            if key in differentiable
+            for ref in refs
+            if key != "target" or state.tensor(ref) is not None  # of labels that come from elsewhere nothing is learned
+        )
     )
     note_op(machine, name, row, sources, state, place)
     every = [ref for refs in arguments.values() for ref in refs]
-    if sources and not any(state.grad_of(ref) and is_inference(ref, state) is not True for ref in every):
+    normal = any(state.grad_of(ref) and is_inference(ref, state) is not True for ref in every)
+    if sources and not normal and row.name not in _RECORDS_INFERENCE:
         sources = frozenset((state.number(),))  # few ops record what inference tensors require
     records = state.modes.records
     inherited = tuple(h for refs in arguments.values() for ref in refs for h in hazards_of(ref, state))
@@ -227,6 +236,8 @@ def _result(
             made = alias(state, refs[0], grad=of_view(refs[0], grad, state) if unrecorded else grad, view=True)
             if unrecorded:
                 state.change(made, unrecorded=unrecorded, off=why_unrecorded(state))
+            if name == "t" and state.tensor(made) is not None:
+                state.change(made, flat=True)
             return state.add(Items("()", (), made)) if kind == "views" else made
         if kind == "maybe" and refs:
             return _maybe(refs[0], state, place, name, grad, hazards, unrecorded)

@@ -238,6 +238,8 @@ class Tensor(NamedTuple):
     """An inference tensor that has a counter all the same, and so may be written: one detached outside the mode."""
     saved: tuple[Step, ...] = ()
     """What saved it for backward, where somebody watches."""
+    flat: bool = False
+    """It has two dimensions at most: what `t()` gives."""
 
 
 class Instance(NamedTuple):

@@ -2,10 +2,10 @@
 
 What it flags: a named guard after which its block does nothing: it is the last statement, or is followed only by
 `return true;`, a flag, constant log text, or `model.eval()`; or nothing with tensors: all that follows reads plain data
-(numbers, strings, files) whose types and functions are in sight, or only passes the sizes and pointers of tensors to a
-kernel. Also a `NoGradGuard` below which a model is only loaded, in a file that runs it outside every guard; a guard
-below which a function is only made (a lambda, `std::bind`) and stored or returned; and a guard that is alone in a
-branch: in an optional or a smart pointer that is declared there, or without braces (`if (inference) at::NoGradGuard
+(numbers, strings, files) whose types and functions are in sight, or only works on the sizes and pointers of tensors, in
+a loop or a kernel. Also a `NoGradGuard` below which a model is only loaded, in a file that runs it outside every guard;
+a guard below which a function is only made (a lambda, `std::bind`) and stored or returned; and a guard that is alone in
+a branch: in an optional or a smart pointer that is declared there, or without braces (`if (inference) at::NoGradGuard
 guard;`).
 
 Why it is bad: a guard is in effect from its declaration to the end of its block. In a constructor, a load function

@@ -3,8 +3,9 @@
 What it flags: `.backward()`, `torch.autograd.grad` or `torch.autograd.backward` of what was computed under
 `torch.inference_mode()`, `no_grad()` or `set_grad_enabled(False)`, wherever that stands: around the code, above the
 function, in a caller, in the generator that a loop steps. So do `torch.autograd.grad` and `backward` in an autograd
-function's own `forward` or `backward`, which PyTorch runs without recording. Under inference mode also the gradients
-of a graph from outside, and an optimizer's `.step()`. The finding lists the steps.
+function's own `forward` or `backward`, which PyTorch runs without recording. `register_hook` and `retain_grad` on such
+a tensor raise as well. Under inference mode also the gradients of a graph from outside, and an optimizer's `.step()`.
+The finding lists the steps.
 
 Why it is bad: nothing computed under these guards is recorded, so `backward` raises `element 0 of tensors does not
 require grad and does not have a grad_fn`. A graph built earlier can be differentiated, but under inference mode the new
