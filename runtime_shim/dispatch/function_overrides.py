@@ -30,8 +30,7 @@ ENABLED, SUBCLASSES_DISABLED, ALL_DISABLED = range(3)
 _MODULES = ("nn.functional", "nn.init", "fft")
 #: Methods that never ask.
 SILENT = frozenset(
-    "__new__ __hash__ __iter__ __init_subclass__ __dir__ __array_wrap__ _number as_subclass _make_subclass "
-    "_make_wrapper_subclass".split()
+    "__new__ __hash__ __iter__ __init_subclass__ __dir__ __array_wrap__ _number as_subclass _make_subclass".split()
 )
 #: Functions that never ask.
 SILENT_FUNCTIONS = frozenset(
