@@ -12,9 +12,9 @@ from .core import error_texts
 from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
 from .core.late_modules import late_module
 from .core.tensor import Tensor, raw_is_leaf
+from .core.tensor import disabled_torch_dispatch as _disabled_torch_dispatch_impl  # noqa: F401
 from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
-from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, PYTHON, Snapshot, tls
-from .core.thread_state import disabled_torch_dispatch as _disabled_torch_dispatch_impl  # noqa: F401
+from .core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, Snapshot, tls
 from .dispatch.tensor_subclasses import DisableTorchFunction, DisableTorchFunctionSubclass
 from .tape.saved_tensors import SavedTensor
 
@@ -256,32 +256,8 @@ class _AutoDispatchBelowADInplaceOrView:
         self.__exit__()
 
 
-class _DisableTorchDispatch:
-    """No class and no mode is asked for ops, from construction until `__exit__` or destruction."""
-
-    _before: Any = None
-
-    def __init__(self) -> None:
-        state = tls.state
-        self._before = exclude(PYTHON, "DisableTorchDispatch"), state.dispatch_modes
-        state.dispatch_modes = []
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exc: object) -> None:
-        if self._before is not None:
-            before, tls.state.dispatch_modes = self._before
-            leave_excluded(before, "DisableTorchDispatch")
-            self._before = None
-
-    def __del__(self) -> None:
-        self.__exit__()
-
-
 for _guard in (
     _InferenceMode,
-    _DisableTorchDispatch,
     _AutoDispatchBelowAutograd,
     _AutoDispatchBelowADInplaceOrView,
     DispatchKey,
@@ -344,11 +320,6 @@ class _WeakTensorRef:
 
     def expired(self) -> bool:
         return self._reference() is None
-
-
-def _dispatch_isTensorSubclassLike(tensor: Tensor) -> bool:
-    """Whether ops on a tensor may come to something else than a kernel of the CPU."""
-    return bool(tensor._keys & PYTHON) or bool(tls.state.dispatch_modes)
 
 
 def _is_torch_function_enabled() -> bool:

@@ -40,6 +40,13 @@ def _clamp_self(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
     return FUNCTIONS["where"](inside, grad, 0.0)
 
 
+def _bounded(beyond: Any, either: Any, values: Any, bound: Any) -> Any:
+    """Where a value is beyond the bound, the bound. A zero keeps its sign at a bound of zero that is a number."""
+    if values.dtype.kind == "f" and np.ndim(bound) == 0 and bound == 0:
+        return np.where(beyond(values, bound), bound, values)
+    return either(values, bound)
+
+
 def _clamp_kernel(self: Any, min: Any, max: Any) -> Array:
     bounds = [b for b in (min, max) if b is not None]
     if not bounds:
@@ -48,9 +55,9 @@ def _clamp_kernel(self: Any, min: Any, max: Any) -> Array:
     found = cast(self, common)
     try:
         if min is not None:
-            found = np.maximum(found, cast(min, common))
+            found = _bounded(np.less, np.maximum, found, cast(min, common))
         if max is not None:
-            found = np.minimum(found, cast(max, common))
+            found = _bounded(np.greater, np.minimum, found, cast(max, common))
     except ValueError:
         for bound in bounds:
             dtypes.broadcast_shapes(self.shape, np.shape(bound))

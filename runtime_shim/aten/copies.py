@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, error_texts
-from ..core.array_kinds import StandInArray, marked
+from ..core.array_kinds import marked
 from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.error_texts import require_tensors
@@ -205,10 +205,7 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
         return memo[id(t)]
     if asks(type(t)) and type(t.new_empty([])) is not type(t):
         raise RuntimeError(error_texts.DEEPCOPY_SUBCLASS)
-    if type(t._array) is StandInArray:
-        made = memo[id(t)] = _cloned(t)
-    else:
-        made = memo[id(t)] = _copied(t, memo)
+    made = memo[id(t)] = _copied(t, memo)
     if t.grad is not None:
         meta_of(made).grad = deepcopy(t.grad, memo)
     if t.__dict__:
@@ -262,32 +259,10 @@ def _storage_and_window(t: Tensor) -> tuple[list[Any], Window]:
 
 def parts_to_pickle(t: Tensor) -> Any:
     """What pickle stores: functions and data of the shim alone, whatever name the shim was imported under."""
-    if type(t._array) is StandInArray:
-        facts = (t.dtype, tuple(t.size()), t.stride(), t.storage_offset(), requires_grad(t))
-        return rebuild_wrapper, (type(t), *facts, _attributes(t))
     storage, window = _storage_and_window(t)
     parts = storage, window, requires_grad(t), dict(t.__dict__)
     rebuilt_by = REBUILT_BY.get(type(t))
     return (rebuild_subclass, (type(t), *parts)) if rebuilt_by is None else (rebuilt_by, parts)
-
-
-def _attributes(t: Tensor) -> dict[str, Any]:
-    """What a program gave a tensor, in its dictionary or in slots of its class."""
-    classes = [k for k in type(t).__mro__ if issubclass(k, Tensor) and k is not Tensor]
-    own = [name for k in classes for name in vars(k).get("__slots__", ())]
-    return {**{name: getattr(t, name) for name in own if hasattr(t, name)}, **t.__dict__}
-
-
-def rebuild_wrapper(
-    cls: Any, dtype: Any, size: Any, strides: Any, offset: int, requires_grad: bool, attributes: dict[str, Any]
-) -> Tensor:
-    """A tensor of a class that has its elements itself."""
-    made: Tensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
-        cls, size, strides=strides, storage_offset=offset, dtype=dtype, requires_grad=requires_grad
-    )
-    for name, value in attributes.items():
-        setattr(made, name, value)
-    return made
 
 
 def rebuild_subclass(cls: type[Tensor], *args: Any) -> Tensor:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts, thread_state
-from ..core.device import CPU, check_device
+from ..core import dtypes, error_texts
+from ..core.device import check_device
 from ..core.dtypes import Array
 from ..core.error_texts import public_call, wrong_type
 from ..core.function_table import FUNCTIONS
@@ -109,9 +109,6 @@ def _filled(name: str, make: Any) -> None:
             some_ints(size, "size")
         if name == "zeros" and any(n < 0 for n in flatten_ints(size)):
             raise RuntimeError("zeros: Dimension size must be non-negative.")
-        if tls.state.dispatch_modes and out is None:
-            overload = "memory_format" if name == "empty" else "default"
-            return mode_makes(name, (list(checked_shape(size)),), requires_grad, overload, dtype=dtype)
         if memory_format is None or name != "empty":
             found = _allocated(make, checked_shape(size), numpy_dtype(dtype))
         else:
@@ -132,8 +129,6 @@ def _filled(name: str, make: Any) -> None:
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
-        if thread_state.asked(input):
-            return asked_to_make(f"{name}_like", (input,), requires_grad, dtype=dtype, memory_format=memory_format)
         array = input._array
         if memory_format is None or memory_format == "preserve":
             target = blank_like(array, numpy_dtype(dtype, array.dtype))
@@ -155,8 +150,6 @@ def _filled(name: str, make: Any) -> None:
     ) -> Tensor:
         check_device(device)
         shape = checked_shape(sizes if size is None else (size,))
-        if thread_state.asked(self):
-            return asked_to_make(f"new_{name}", (self, list(shape)), requires_grad, dtype=dtype)
         made = finish(make(shape, numpy_dtype(dtype, self._array.dtype)), requires_grad)
         if name != "empty":
             _leak_fill(self, made)
@@ -165,23 +158,6 @@ def _filled(name: str, make: Any) -> None:
     composite(name, method=False)(create)
     composite(f"{name}_like", method=False)(like)
     composite(f"new_{name}", function=False)(new)
-
-
-def asked_to_make(name: str, args: tuple[Any, ...], requires_grad: bool, **options: Any) -> Tensor:
-    """What a class with a `__torch_dispatch__` makes of a creation op; options that aren't given aren't passed."""
-    given = {option: value for option, value in options.items() if value is not None}
-    made: Tensor = thread_state.ASKING.by_name(name, args, given)
-    return made.requires_grad_() if requires_grad else made
-
-
-def mode_makes(
-    name: str, args: tuple[Any, ...], requires_grad: bool, overload: str = "default", **options: Any
-) -> Tensor:
-    """What a TorchDispatchMode makes of the creation of a tensor from nothing."""
-    given = {option: value for option, value in options.items() if value is not None}
-    more = {"device": CPU, "pin_memory": False}
-    made: Tensor = thread_state.ASKING.by_name(name, args, {**given, **more}, overload)
-    return made.requires_grad_() if requires_grad else made
 
 
 def check_like(name: str, value: Any) -> None:
@@ -224,8 +200,6 @@ def full(
     if not isinstance(fill_value, int | float | complex | np.generic):
         kind = type(fill_value).__name__
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
-    if tls.state.dispatch_modes and out is None:
-        return mode_makes("full", (list(checked_shape((size,))), fill_value), requires_grad, dtype=dtype)
     target = numpy_dtype(dtype, dtypes.of_number(fill_value))
     dtypes.check_number(fill_value, target)
     found = np.full(checked_shape((size,)), np.asarray(fill_value).astype(target))  # negative ones wrap around
@@ -245,9 +219,6 @@ def full_like(
 ) -> Tensor:
     check_device(device)
     check_like("full_like", input)
-    if thread_state.asked(input):
-        options = {"dtype": dtype, "memory_format": memory_format}
-        return asked_to_make("full_like", (input, fill_value), requires_grad, **options)
     target = numpy_dtype(dtype, input._array.dtype)
     if memory_format is None or memory_format == "preserve":
         made = blank_like(input._array, target)
@@ -267,9 +238,6 @@ def new_full(
     requires_grad: bool = False,
     device: Any = None,
 ) -> Tensor:
-    if thread_state.asked(self):
-        args = (self, list(checked_shape((size,))), fill_value)
-        return asked_to_make("new_full", args, requires_grad, dtype=dtype)
     made = full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad, device=device)
     _leak_fill(self, made)
     return made

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.array_kinds import packed
 from ..core.dtypes import Array, wrap_dim
-from ..core.error_texts import wrong_type
+from ..core.error_texts import warn_once, wrong_type
 from ..core.function_table import ATEN_ALONE, FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
@@ -223,6 +223,17 @@ def dist(self: Any, other: Any, p: float = 2) -> Array:
     if not isinstance(p, int | float):
         raise wrong_type("dist", "p", 3, p, "Number")
     found: Array = _kernel_of_all(OPS["sub"].kernel(self, other), p)
+    return found
+
+
+@composite("frobenius_norm", method=False)
+def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The norm along dimensions, which PyTorch keeps for old archives, and warns of."""
+    warn_once(
+        "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future "
+        "PyTorch release. Please use `linalg.vector_norm(A, 2., dim, keepdim)` instead"
+    )
+    found: Tensor = norm_along(input, 2, dim, keepdim) if out is None else vector_norm(input, 2, dim, keepdim, out=out)
     return found
 
 

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, thread_state
+from ..core import dtypes
 from ..core.device import CPU, check_device
 from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like, laid_out
 from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import tls
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
-from .creation import asked_to_make, check_like, checked_shape, finish, mode_makes, numpy_dtype
+from .creation import check_like, checked_shape, finish, numpy_dtype
 
 
 def _zeros(grad: Tensor) -> Tensor:
@@ -218,9 +217,6 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
         pin_memory: bool = False,
     ) -> Tensor:
         check_device(device)
-        if tls.state.dispatch_modes:
-            dimensions = checked_shape(shape if size is None else (size,))
-            return mode_makes(name, (list(dimensions),), requires_grad, dtype=dtype, generator=generator)
         target = numpy_dtype(dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
@@ -239,8 +235,6 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
-        if thread_state.asked(input):
-            return asked_to_make(f"{name}_like", (input,), requires_grad, dtype=dtype, memory_format=memory_format)
         target = numpy_dtype(dtype, input._array.dtype)
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
@@ -328,9 +322,6 @@ def randint_like(
     check_like("randint_like", input)
     if high is None:
         low, high = 0, low
-    if thread_state.asked(input):
-        options = {"dtype": dtype, "memory_format": memory_format}
-        return asked_to_make("randint_like", (input, low, high), requires_grad, **options)
     found = _integers(int(low), int(high), input._array.shape, numpy_dtype(dtype, input._array.dtype), None)
     return finish(found, requires_grad)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ..autograd.gradient_shapes import expandable_to, sum_to
-from ..core import dtypes, error_texts, thread_state
+from ..core import dtypes, error_texts
 from ..core.array_kinds import ReorderedArray, marked
 from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.error_texts import invalid_combination, missing_argument, public_call, require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
 from ..core.tensor import Tensor, alias
-from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
 from ..dispatch.op_node import describe_recording
 from ..dispatch.registration import composite, op, publish
@@ -445,11 +445,6 @@ FUNCTIONS["alias"] = alias_op
 def detach(self: Tensor) -> Tensor:
     """An alias without history that shares the version counter and is not a view."""
     state = tls.state
-    if state.dispatch_modes or (self._keys & PYTHON and thread_state.asked(self)):
-        found = cast(Tensor, thread_state.ASKING.by_name("detach", (self,)))
-        if (self._keys | state.included) & ~state.excluded & 4 and found is not self:
-            found._version_counter = self._version_counter
-        return found
     if not self._keys & AUTOGRAD:
         # Outside inference mode an inference tensor's alias gets a counter, and so may be written to.
         found = alias(self, self._array, self._keys, None if state.inference_mode else [0])

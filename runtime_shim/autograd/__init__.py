@@ -12,7 +12,7 @@ from ..core.dtypes import Size
 from ..core.function_table import FUNCTIONS
 from ..core.late_modules import late_module
 from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import asked, tls
+from ..core.thread_state import tls
 from ..tape.history import gradient_edge
 from ..tape.nodes import Edge
 
@@ -91,12 +91,9 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
                     raise RuntimeError(
                         f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"
                     )
-                if tls.state.dispatch_modes or asked(out):
-                    found.append(FUNCTIONS["ones_like"](out))
-                else:
-                    one = out._array.copy()
-                    one.fill(1)
-                    found.append(new_tensor(one))
+                one = out._array.copy()
+                one.fill(1)
+                found.append(new_tensor(one))
             else:
                 found.append(None)  # type: ignore[arg-type]
         else:

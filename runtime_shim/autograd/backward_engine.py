@@ -16,7 +16,7 @@ from ..core.dtypes import BY_CHAR, sizes
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
 from ..core.tensor import Tensor, meta_of, requires_grad
-from ..core.thread_state import asked, tls
+from ..core.thread_state import tls
 from ..tape.nodes import AccumulateGrad, Edge, Grads, Node
 from .gradient_shapes import as_given, check_replacement, expandable_to, gradient_in_dtype, sum_to
 
@@ -403,7 +403,7 @@ def _accumulate(buffer: Grads, nr: int, value: Tensor) -> None:
 
 
 def _owns_storage(t: Tensor) -> bool:
-    if type(t._array) is ZeroArray or asked(t):
+    if type(t._array) is ZeroArray:
         return False
     return non_overlapping_and_dense(t) and t._array is t._storage[1] and sys.getrefcount(t._storage) <= _SOLE_STORAGE
 
@@ -418,7 +418,7 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, h
         if not create_graph and sys.getrefcount(grad) <= _SOLE_IN_BUFFER + holders and obeys_layout(grad, variable):
             meta.grad = grad.detach()
         else:
-            if non_overlapping_and_dense(variable) and not asked(grad):
+            if non_overlapping_and_dense(variable):
                 meta.grad = FUNCTIONS["empty_strided"](*geometry(variable)[:2], dtype=grad.dtype).copy_(grad)
             else:
                 meta.grad = grad.clone()

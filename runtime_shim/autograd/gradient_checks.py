@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.dtypes import BY_CHAR, Array, Size
 from ..core.tensor import Tensor, requires_grad
-from ..core.thread_state import asked, tls
+from ..core.thread_state import tls
 from . import _as_tuple, grad
 
 _GRADIENT = "f", "c", "V"
@@ -118,28 +118,8 @@ def _drawn(output: Tensor, generator: np.random.Generator) -> Tensor:
     drawn = FUNCTIONS["zeros_like"](output).detach()
     values = np.asarray(generator.standard_normal(output._array.shape))
     for index in np.ndindex(output._array.shape):
-        _assign(drawn, index, values[index])
+        drawn._array[index] = values[index]
     return drawn.requires_grad_()
-
-
-def _elements(t: Tensor) -> Array:
-    """The elements of a tensor; those of a class with a `__torch_dispatch__` as the class tells them."""
-    if not asked(t):
-        return t._array
-    flat = t.detach().reshape(-1)
-    found = np.array([flat[i].item() for i in range(flat._array.size)], t._array.dtype)
-    return found.reshape(t._array.shape)
-
-
-def _assign(t: Tensor, index: tuple[Any, ...], value: Any) -> None:
-    """Change an element, which no version counts."""
-    if not asked(t):
-        t._array[index] = value
-        return
-    element = t.detach()
-    for position in index:
-        element = element[int(position)]
-    element.fill_(value.item() if isinstance(value, np.generic) else value)
 
 
 def _differentiable(outputs: Any) -> tuple[Tensor, ...]:
@@ -266,7 +246,7 @@ def _check_undefined_gradients(func: Callable[..., Any], inputs: Sequence[Any]) 
                 "Expected backward function to handle undefined output grads. Please look at "
                 '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
-        if any(g is not None and np.any(_elements(g) != 0) for g in found):
+        if any(g is not None and np.any(g._array != 0) for g in found):
             _warn_of_new_check()
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please "
@@ -298,7 +278,7 @@ def _analytical(output: Tensor, inputs: list[Tensor], dtypes: bool) -> list[Arra
     found = [np.zeros((t._array.size, size), dtype=np.promote_types(t._array.dtype, np.float64)) for t in inputs]
     for column in range(size):
         weights = FUNCTIONS["zeros_like"](output).detach()
-        _assign(weights, np.unravel_index(column, output._array.shape), 1)
+        weights._array[np.unravel_index(column, output._array.shape)] = 1
         for jacobian, t, gradient in zip(
             found, inputs, grad(output, inputs, weights, retain_graph=True, allow_unused=True), strict=True
         ):
@@ -308,7 +288,7 @@ def _analytical(output: Tensor, inputs: list[Tensor], dtypes: bool) -> list[Arra
                 raise GradcheckError("Analytical gradient has incorrect size")
             if dtypes and gradient._array.dtype != t._array.dtype:
                 raise GradcheckError("Analytical gradient has dtype mismatch")
-            jacobian[:, column] = _elements(gradient).reshape(-1)
+            jacobian[:, column] = gradient._array.reshape(-1)
     return found
 
 
@@ -322,20 +302,20 @@ def _numerical(
 
     def results() -> list[Array]:
         given = _as_tuple(func(*inputs))  # with a history: it may be of gradients
-        return [np.array(_elements(given[i])) for i in wanted]
+        return [np.array(given[i]._array) for i in wanted]
 
-    elements = _elements(t)
+    elements = t._array
     steps = [(eps, 1)] if elements.dtype.kind != "c" else [(eps, 1), (eps * 1j, 1j)]
     tracer = tls.state.tracer
     with nullcontext() if tracer is None else tracer.repeating():
         for row, index in enumerate(np.ndindex(elements.shape)):
             before = elements[index].copy()
             for step, direction in steps:
-                _assign(t, index, before - step)
+                t._array[index] = before - step
                 low = results()
-                _assign(t, index, before + step)
+                t._array[index] = before + step
                 high = results()
-                _assign(t, index, before)
+                t._array[index] = before
                 for jacobian, above, below in zip(found, high, low, strict=True):
                     _check_alike(below, above, index, step)
                     jacobian[row] += (above - below).reshape(-1) / (2 * eps) * direction

@@ -15,11 +15,9 @@ ABOVE = {
     "aten.function_forms": "losses with a number for their reduction are those of nn.functional",
     "autograd": "torch.autograd.profiler is torch.profiler, and PyTorch's module has `torch`",
     "core.supported_names": "what a namespace has is listed in the error for what it lacks",
-    "core.thread_state": "what asks classes is imported with the first class that wants to be asked",
     "dispatch.function_overrides": "functions of networks ask as well, once somebody wants to be asked",
     "jit.archive_loader": "an archive runs on the shim itself by default",
     "jit.archived_tensors": "and so are the tensors of a checkpoint the shim's",
-    "utils._python_dispatch": "a mode replaces functions wherever they were imported",
 }
 """Modules that import by name what is above them, or may be, and why."""
 

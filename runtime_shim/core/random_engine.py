@@ -38,7 +38,7 @@ class RandomEngine:
         self.seed = seed & 0xFFFFFFFFFFFFFFFF
         self._bits = np.random.MT19937()
         np.random.RandomState(self._bits).seed(seed & 0xFFFFFFFF)
-        self._next_normal: float | None = None
+        self.next_normal: float | None = None
         self._has_drawn = False
 
     def words(self, count: int) -> Array:
@@ -69,10 +69,10 @@ class RandomEngine:
 
     def normals(self, count: int) -> Array:
         """Standard normal numbers, in pairs; half a pair that is left over is the next one."""
-        kept = [] if self._next_normal is None else [self._next_normal]
+        kept = [] if self.next_normal is None else [self.next_normal]
         pairs = (count - len(kept) + 1) // 2
         if count and kept:
-            self._next_normal = None
+            self.next_normal = None
         if pairs <= 0:
             return np.array(kept[:count])
         angles, radii = self.uniform(2 * pairs).reshape(pairs, 2).T
@@ -80,7 +80,7 @@ class RandomEngine:
         angles = 2.0 * math.pi * angles
         found = np.concatenate([kept, np.stack([radii * np.cos(angles), radii * np.sin(angles)], 1).ravel()])
         if len(found) > count:
-            self._next_normal = float(found[-1])
+            self.next_normal = float(found[-1])
         return found[:count]
 
     def block_normals(self, count: int, kind: Any, *, rounded: bool = False) -> Array:
@@ -111,8 +111,8 @@ class RandomEngine:
         position = int(twister["pos"])
         state["seed"], state["seeded"], state["words"] = self.seed, 1, twister["key"]
         state["left"], state["next"] = 624 - position + 1, position if self._has_drawn else 0
-        if self._next_normal is not None:
-            state["normal_y"], state["has_normal"] = self._next_normal, 1
+        if self.next_normal is not None:
+            state["normal_y"], state["has_normal"] = self.next_normal, 1
         return state.tobytes()
 
     @classmethod
@@ -133,7 +133,7 @@ class RandomEngine:
             "state": {"key": state["words"].astype(np.uint32), "pos": 624 if left == 1 else following},
         }
         engine._has_drawn = following > 0
-        engine._next_normal = float(state["normal_y"]) if state["has_normal"] else None
+        engine.next_normal = float(state["normal_y"]) if state["has_normal"] else None
         return engine
 
 

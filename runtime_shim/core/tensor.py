@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from . import dtypes, error_texts, thread_state
-from .array_kinds import StandInArray, check_allocated, check_readable
+from . import dtypes, error_texts
+from .array_kinds import check_allocated, check_readable
 from .device import CPU, strided
 from .dtypes import Array, Size
 from .error_texts import TO_NUMBER, warn_once
 from .function_table import FUNCTIONS
-from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, PYTHON, tls
+from .thread_state import AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
 
 ndarray = np.ndarray
 allocate = object.__new__
@@ -139,8 +139,6 @@ class Tensor:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if thread_state.wants_to_be_asked(cls) and _inherits_torch_function(cls):
-            cls.__torch_function__ = disabled_torch_function  # type: ignore[attr-defined]
         for told in WHEN_SUBCLASSED:
             told(cls)
 
@@ -361,8 +359,6 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """An alias with a version counter of its own (none for an inference tensor in inference mode)."""
-        if thread_state.asked(self):
-            return cast(Tensor, thread_state.ASKING.by_name("detach", (self,)))
         inference = not self._keys & AUTOGRAD
         counter = None if inference and tls.state.inference_mode else [0]
         return alias(self, self._array, self._keys, counter)
@@ -376,7 +372,7 @@ class Tensor:
         if self._meta is not None and value._array.dtype != self._array.dtype:
             self._meta.accumulator = None
         self._array, self._storage = value._array, value._storage
-        self._keys = (value._keys & ~PYTHON) | (self._keys & PYTHON)
+        self._keys = value._keys
 
     @data.deleter
     def data(self) -> None:
@@ -396,8 +392,6 @@ class Tensor:
             raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
         if type(self._array) is ndarray:
             return self._array
-        if type(self._array) is StandInArray:
-            raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         if not force:
             check_readable(self._array)
         return self._array.view(ndarray)
@@ -413,16 +407,12 @@ class Tensor:
 
     def tolist(self) -> Any:
         check_allocated(self._array)
-        if type(self._array) is StandInArray:
-            raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
         return self._array.tolist()
 
     def item(self) -> Any:
         """The only element as a Python number; RuntimeError if there is not exactly one."""
         if self._array.size != 1:
             raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        if self._keys & PYTHON and thread_state.asked(self):
-            return thread_state.ASKING.by_name("_local_scalar_dense", (self,))
         return self._array.item()
 
     def __bool__(self) -> bool:
@@ -430,7 +420,7 @@ class Tensor:
         if size != 1:
             kind = "more than one value" if size else "no values"
             raise RuntimeError(f"Boolean value of Tensor with {kind} is ambiguous")
-        return bool(self._array.item() if not self._keys & PYTHON else self.item())
+        return bool(self._array.item())
 
     def __float__(self) -> float:
         return float(self._number())
@@ -446,7 +436,7 @@ class Tensor:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self._meta is not None and requires_grad(self):
             warn_once(TO_NUMBER, stacklevel=4)
-        return self._array.item() if not self._keys & PYTHON else self.item()
+        return self._array.item()
 
     def __index__(self) -> int:
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
@@ -477,26 +467,20 @@ def disabled_torch_function(func: Any, types: Any, args: Any = (), kwargs: Any =
         state.function_off = before
 
 
-def _inherits_torch_function(cls: type) -> bool:
-    """Whether a class has the `__torch_function__` of Tensor."""
-    return next(k for k in cls.__mro__ if "__torch_function__" in vars(k)) is Tensor
+def disabled_torch_dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """What Tensor has in the place of `__torch_dispatch__`, and classes that opt out of it."""
+    return func(*args, **(kwargs or {}))
 
 
-Tensor.__torch_dispatch__ = staticmethod(thread_state.disabled_torch_dispatch)  # type: ignore[attr-defined]
+Tensor.__torch_dispatch__ = staticmethod(disabled_torch_dispatch)  # type: ignore[attr-defined]
 
 
 def of_class(made: Tensor, cls: type[Tensor]) -> Any:
-    """`made` as an instance of a subclass, which is asked in the place of kernels if it has a `__torch_dispatch__`."""
-    if made._keys & PYTHON:
-        if issubclass(type(made), cls):
-            return made
-        raise RuntimeError(
-            f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a "
-            f"python object of type {type(made).__name__} which is not a subclass of the requested type"
+    """`made` as an instance of a subclass. UnsupportedError if the class wants to be asked in the place of kernels."""
+    if getattr(cls, "__torch_dispatch__", disabled_torch_dispatch) is not disabled_torch_dispatch:
+        raise error_texts.UnsupportedError(
+            f"the shim runs no __torch_dispatch__, which {cls.__name__} has; use __torch_function__"
         )
-    if thread_state.wants_to_be_asked(cls):
-        thread_state.prepare()
-        made._keys |= PYTHON
     try:
         made.__class__ = cls
     except TypeError:  # a class with slots of its own
@@ -541,7 +525,7 @@ def alias(source: Tensor, array: Array, keys: int, counter: list[int] | None) ->
     t._array = array
     t._storage = source._storage
     t._meta = None
-    t._keys = keys & ~PYTHON  # the class is another
+    t._keys = keys
     t._version_counter = counter
     return t
 
@@ -591,8 +575,6 @@ def from_legacy_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if kwargs:
         raise TypeError(f"Tensor() got unexpected keyword arguments {sorted(kwargs)}; use torch.tensor() instead")
     if len(args) == 1 and isinstance(args[0], Tensor):
-        if thread_state.asked(args[0]):
-            return cast(Tensor, thread_state.ASKING.by_name("alias", (args[0],)))
         return FUNCTIONS["alias"](args[0])
     if len(args) == 1 and not isinstance(args[0], int):
         return new_tensor(np.array(args[0], dtype=dtypes.get_default_dtype().numpy))

@@ -7,17 +7,12 @@ Source: c10/core/InferenceMode.h, c10/core/impl/LocalDispatchKeySet.h, c10/core/
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
-
-from ..core.late_modules import late_module
 
 # Dispatch keys, as bits of a key set. PyTorch has one Autograd key per backend; with one backend, one is enough.
 BACKEND = 1
 AUTOGRAD = 2
 ADINPLACEORVIEW = 4
-#: Of tensors whose class has a `__torch_dispatch__`, which is asked in the place of a kernel.
-PYTHON = 8
 
 #: Key set of a tensor made outside inference mode.
 NORMAL_KEYS = BACKEND | AUTOGRAD | ADINPLACEORVIEW
@@ -41,7 +36,6 @@ class ThreadState:
         "backward_nodes",
         "backward_start",
         "before_write",
-        "dispatch_modes",
         "excluded",
         "function_modes",
         "function_off",
@@ -64,7 +58,6 @@ class ThreadState:
         self.included = ADINPLACEORVIEW
         self.excluded = 0
         self.guards: list[str] = []
-        self.dispatch_modes: list[Any] = []  # the innermost last
         self.function_modes: list[Any] = []  # of `__torch_function__`, the innermost last
         self.function_off = 0  # 1: subclasses are not asked, 2: modes neither
         self.tracer: Any = None
@@ -111,43 +104,3 @@ class _Local(threading.local):
 
 #: `tls.state` is the calling thread's state.
 tls = _Local()
-
-
-class _Asking:
-    """What is in the place of kernels for such tensors; filled by `utils.torch_dispatch`."""
-
-    functional: Callable[..., Any]
-    write: Callable[..., Callable[[], None]]
-    view: Callable[..., Any]
-    views: Callable[..., Any]
-    out: Callable[..., Any]
-    by_name: Callable[..., Any]
-    ask: Callable[..., Any]
-
-
-ASKING = _Asking()
-
-
-def asked(t: Any) -> bool:
-    """Whether a tensor's class is asked now."""
-    return bool(t._keys & ~tls.state.excluded & PYTHON)
-
-
-def disabled_torch_dispatch(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The op as it is on plain tensors, for Tensor itself and for classes that opt out of `__torch_dispatch__`."""
-    state = tls.state
-    before, modes = state.excluded, state.dispatch_modes
-    state.excluded, state.dispatch_modes = before | PYTHON, []
-    try:
-        return func(*args, **(kwargs or {}))
-    finally:
-        state.excluded, state.dispatch_modes = before, modes
-
-
-def wants_to_be_asked(cls: type) -> bool:
-    return getattr(cls, "__torch_dispatch__", disabled_torch_dispatch) is not disabled_torch_dispatch
-
-
-def prepare() -> None:
-    """From now on there may be such tensors."""
-    late_module("utils.torch_dispatch")

@@ -74,6 +74,10 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         """The module's function `name`: a method of that name may order its arguments otherwise, or take no `out`."""
         return self._find(name, (self.torch,))
 
+    def out_form(self, name: str) -> Callable[..., Any]:
+        """The function `name` for a call with `out=`."""
+        return self.function(name)
+
     def functional(self, name: str) -> Callable[..., Any]:
         """The function `name` of nn.functional, which may take more than the op of that name."""
         return getattr(self.torch.nn.functional, name)
@@ -186,6 +190,24 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
 
     def default_generator(self) -> Any:
         return self.torch.default_generator
+
+    def random_bits(self, generator: Any, count: int) -> int:
+        """The next 32 or 64 random bits of a generator."""
+        engine = generator.engine
+        return int((engine.words(1) if count == 32 else engine.long_words(1))[0])
+
+    def take_normal_sample(self, generator: Any) -> float | None:
+        """The second half of a pair of normal numbers that is left over, once."""
+        kept: float | None = generator.engine.next_normal
+        generator.engine.next_normal = None
+        return kept
+
+    def keep_normal_sample(self, generator: Any, sample: float | None) -> None:
+        generator.engine.next_normal = sample
+
+    def is_custom_object(self, value: Any) -> bool:
+        """Whether it is of a class that C++ registered."""
+        return hasattr(value, "_pointer")
 
     def dtype(self, name: str) -> Any:
         return getattr(self.torch, name)

@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from guardfix.torch_ops.op_table import ops
+
 from .. import _C
 from ..aten.slicing_views import slice_
 from ..core.gradient_modes import _leave as forget_guard
 from ..core.tensor import Tensor
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from ..core.tracing import Flags, Step, Trace, flags_of
+from ..dispatch.op_description import EXPECTED_OUT
+from ..dispatch.writing_layers import resize_output
 from ..library import missing_autograd, op_library, script_classes
 from ..library.custom_ops import CompiledKernel
 from ..tape.history import CopySlices
@@ -156,6 +160,33 @@ class ShimBackend(Backend):
     def function(self, name: str) -> Callable[..., Any]:
         found = super().function(name)
         return found if self.printer is None else self.printer.traced(found)
+
+    def out_form(self, name: str) -> Callable[..., Any]:
+        """The function `name` for a call with `out=`. C++ also has one where Python has none, which copies the result:
+        in its dtype, and recorded as every copy is.
+        """
+        own, plain = getattr(self.torch, name, None), self.function(name)
+        declared = any(op.writes for op in ops(name, "f"))
+
+        def written(*args: Any, out: Any, **options: Any) -> Any:
+            found = plain(*args, **options)
+            given = zip(found, out, strict=True) if isinstance(out, list) else [(found, out)]
+            for result, target in given:
+                EXPECTED_OUT(name, result._array.dtype, target._array.dtype)
+                resize_output(target, result._array.shape)
+                target.copy_(result)
+            return out
+
+        def call(*args: Any, **options: Any) -> Any:
+            if own is not None and declared:
+                try:
+                    return own(*args, **options)
+                except TypeError as error:
+                    if "unexpected keyword argument 'out'" not in str(error) and "missing 1" not in str(error):
+                        raise
+            return written(*args, **options)
+
+        return call if self.printer is None else self.printer.traced(call)
 
     def functional(self, name: str) -> Callable[..., Any]:
         found = super().functional(name)

@@ -9,7 +9,6 @@ Source: torch/csrc/utils/python_arg_parser.cpp, torch/_tensor.py, torch/override
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import threading
@@ -30,8 +29,7 @@ ENABLED, SUBCLASSES_DISABLED, ALL_DISABLED = range(3)
 _MODULES = ("nn.functional", "nn.init", "fft")
 #: Methods that never ask.
 SILENT = frozenset(
-    "__new__ __hash__ __iter__ __init_subclass__ __dir__ __array_wrap__ _number as_subclass _make_subclass "
-    "_make_wrapper_subclass".split()
+    "__new__ __hash__ __iter__ __init_subclass__ __dir__ __array_wrap__ _number as_subclass _make_subclass".split()
 )
 #: Functions that never ask.
 SILENT_FUNCTIONS = frozenset(
@@ -244,18 +242,9 @@ def _asking_property(get: Callable[[], Any], original: Callable[..., Any]) -> Ca
     return entry
 
 
-@functools.cache
-def _template(captured: int) -> Any:
-    """The code of a function that calls its keyword-only default, with so many variables of an outer function."""
-    names = [f"captured_{i}" for i in range(captured)]
-    unused = "".join(f"            {name}\n" for name in names)
-    source = (
-        f"def outer({', '.join(names)}):\n    def replaced(*args, _entry=None, **kwargs):\n        if False:\n"
-        f"            pass\n{unused}        return _entry(*args, **kwargs)\n    return replaced\n"
-    )
-    namespace: dict[str, Any] = {}
-    exec(compile(source, __file__, "exec"), namespace)
-    return namespace["outer"](*names).__code__
+def _replaced(*args: Any, _entry: Any = None, **kwargs: Any) -> Any:
+    """The code that stands in the place of a function's; the function's keyword-only default is what is called."""
+    return _entry(*args, **kwargs)
 
 
 class _Replacement:
@@ -271,8 +260,8 @@ class _Replacement:
         self.entry = _asking(seen, original, name in _BINARY, python)
 
     def put(self) -> None:
-        captured = len(self.code.co_freevars)
-        self.function.__code__ = _template(captured)
+        # Python asks that a function's code has as many variables of outer functions as it captured.
+        self.function.__code__ = _replaced.__code__.replace(co_freevars=self.code.co_freevars)
         self.function.__defaults__ = None
         self.function.__kwdefaults__ = {"_entry": self.entry}
 

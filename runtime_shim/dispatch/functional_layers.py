@@ -23,7 +23,7 @@ import numpy as np
 
 from ..core import error_texts
 from ..core.tensor import Tensor, history, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, ThreadState, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, ThreadState, tls
 from ..tape.history import gradient_edge, set_history
 from ..tape.nodes import Edge, accumulator_of
 from ..tape.saved_tensors import Saved, SavedNumber
@@ -41,8 +41,6 @@ def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     else:
         tensors, keys = arguments_of(op, args)
     keys = (keys | state.included) & ~state.excluded
-    if keys & PYTHON:
-        return ASKING.functional(op, state, args, tensors, keys)
     if keys & AUTOGRAD:
         if state.grad_mode and op.differentiable:
             for t in tensors:

@@ -6,13 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import dtypes
 from ..core import tensor as core_tensor
-from ..core.array_kinds import stand_in
-from ..core.device import check_device
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach
-from ..core.thread_state import asked, tls, wants_to_be_asked
+from ..core.thread_state import tls
 from .function_overrides import ALL_DISABLED, SUBCLASSES_DISABLED
 
 # -- the default of Tensor
@@ -98,54 +95,13 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **more: 
         raise _no_subclass(cls)
     if not isinstance(data, Tensor):
         raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
-    if asked(data):
-        made = data.detach()
-    else:
-        counter = None if data._version_counter is None else [0]
-        made = core_tensor.alias(data, data._array, data._keys, counter)
+    counter = None if data._version_counter is None else [0]
+    made = core_tensor.alias(data, data._array, data._keys, counter)
     if require_grad:
         core_tensor.set_requires_grad(made, True)
     return core_tensor.of_class(made, cls)
 
 
-def _make_wrapper_subclass(
-    cls: type,
-    size: Any,
-    *,
-    strides: Any = None,
-    storage_offset: int | None = None,
-    memory_format: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    dispatch_sizes_strides_policy: str | None = None,
-    dispatch_device: bool = False,
-    dispatch_layout: bool = False,
-    _extra_dispatch_keys: Any = None,
-    storage_size: int | None = None,
-) -> Any:
-    """A tensor without elements, of a class that is asked for them."""
-    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
-        raise _no_subclass(cls)
-    if not wants_to_be_asked(cls):
-        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
-    if dispatch_sizes_strides_policy or dispatch_device or dispatch_layout:
-        raise NotImplementedError("the shim asks no class for its sizes, strides, device or layout")
-    check_device(device)
-    shape = tuple(map(int, size))
-    target = (dtype or dtypes.get_default_dtype()).numpy
-    steps = core_tensor.contiguous_strides(shape) if strides is None else tuple(map(int, strides))
-    array, memory = stand_in(shape, steps, storage_offset or 0, target)
-    made = core_tensor.new_tensor(array)
-    made._storage = [0, memory]
-    if requires_grad:
-        core_tensor.set_requires_grad(made, True)
-    return core_tensor.of_class(made, cls)
-
-
-Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[attr-defined]
 Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from ..core.dtypes import Array
 from ..core.error_texts import wrong_type
@@ -19,7 +19,7 @@ from ..core.tensor import (
     current_version,
     requires_grad,
 )
-from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
 from .op_description import ANY_DTYPE, OPS, Op, describe
@@ -85,8 +85,6 @@ def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: 
     """A view op's layers around `array`, an alias of `self`'s memory."""
     state = tls.state
     keys = (state.included | self._keys) & ~state.excluded
-    if keys & PYTHON:
-        return cast(Tensor, ASKING.view(op, state, self, args, keys, multi))
     inference = not self._keys & AUTOGRAD
     node: OpNode | None = None
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
@@ -119,8 +117,6 @@ def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ..
     """Like make_view for an op that returns several views of which one node is the history."""
     state = tls.state
     keys = (state.included | self._keys) & ~state.excluded
-    if keys & PYTHON:
-        return cast("list[Tensor]", ASKING.views(op, state, self, args, keys))
     node: OpNode | None = None
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and requires_grad(self):
         node, _ = recorded_node(op, (self, *args))

@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..core.error_texts import wrong_type
 from ..core.function_table import out_type
 from ..core.memory_layout import byte_range, non_overlapping_and_dense, same_memory
 from ..core.tensor import Tensor, address, new_tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, PYTHON, ThreadState, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, ThreadState, tls
 from ..tape.history import check_inplace, rebase_history, reshape_history
 from ..tape.saved_tensors import Saved
 from .functional_layers import recorded_node
@@ -136,8 +136,6 @@ def write_through_layers(
 ) -> Tensor:
     """The layers of an in-place op around `kernel`, which writes to `self`."""
     keys = (keys | state.included) & ~state.excluded
-    if keys & PYTHON:
-        kernel = ASKING.write(op, state, args)
     if state.before_write is not None:
         state.before_write(self)
     node: OpNode | None = None
@@ -209,8 +207,6 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     keys = (keys | out._keys | state.included) & ~state.excluded
     if keys & AUTOGRAD and state.grad_mode and op.differentiable and any(requires_grad(t) for t in [*tensors, out]):
         raise error_texts.out_requires_grad(op.title)
-    if keys & PYTHON:
-        return cast(Tensor, ASKING.out(op, state, args, out, keys))
     if "dtype" in op.params:
         _check_asked_dtype(args[op.params.index("dtype")], out)
     rule = op.out

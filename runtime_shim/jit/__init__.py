@@ -41,6 +41,7 @@ _OF_FUNCTIONS = (
     "optimize_for_inference",
     "script",
     "script_if_tracing",
+    "script_method",
     "trace",
     "trace_module",
     "unused",

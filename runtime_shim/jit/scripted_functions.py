@@ -11,12 +11,16 @@ from ..futures import Future
 from ..nn.module import Module
 from .call_recorder import TracerWarning
 from .checked_functions import ScriptFunction, is_scripting, scripted_function
-from .scripted_modules import RecursiveScriptModule, freeze, optimize_for_inference, scripted_module
+from .scripted_modules import (
+    RecursiveScriptModule,
+    ScriptModule,
+    freeze,
+    optimize_for_inference,
+    script_method,
+    scripted_module,
+)
 from .traced_modules import TracedModule, TracingCheckError, trace_module
 from .traced_modules import traced as trace
-
-ScriptModule = RecursiveScriptModule
-"""Its base in PyTorch, which code asks `isinstance` for."""
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
@@ -114,6 +118,7 @@ __all__ = [
     "is_scripting",
     "optimize_for_inference",
     "script",
+    "script_method",
     "trace",
     "trace_module",
 ]

@@ -29,7 +29,45 @@ _UNCOMPILED = frozenset({"ignore", "unused"})
 """Marks of methods that stay Python's."""
 
 
-class RecursiveScriptModule(Module):
+class ScriptModule(Module):
+    """The base of modules whose methods are marked with `script_method`; these are checked at the end of `__init__`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        marked = [name for name, value in vars(cls).items() if _MARKED in getattr(value, "__dict__", ())]
+        init = cls.__init__
+        if not marked:
+            return
+
+        @functools.wraps(init)
+        def initialize(self: Any, *args: Any, **options: Any) -> None:
+            init(self, *args, **options)
+            if type(self) is cls:
+                checked: dict[str, ScriptMethod] = {}
+                for name in dir(cls):
+                    if _MARKED in getattr(getattr(cls, name), "__dict__", ()):
+                        _check_method(self, name, checked, ())
+                self.__dict__["_methods"] = checked
+
+        cls.__init__ = initialize  # type: ignore[method-assign]
+
+
+_MARKED = "_is_script_method"
+
+
+def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a method of a ScriptModule as TorchScript."""
+
+    @functools.wraps(fn)
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        method = self.__dict__.get("_methods", {}).get(fn.__name__)
+        return fn(self, *args, **kwargs) if method is None else method(self, *args, **kwargs)
+
+    call.__dict__[_MARKED] = True
+    return call
+
+
+class RecursiveScriptModule(ScriptModule):
     """A module that `torch.jit.script` has checked.
 
     The Python code runs on a copy of the original, `_python`, whose submodules are such copies too; this tree is what
@@ -175,7 +213,7 @@ def _mark(kind: type, name: str) -> str:
 def _check_method(module: Module, name: str, found: dict[str, ScriptMethod], callers: tuple[Any, ...]) -> None:
     if name in found:
         return
-    function = getattr(type(module), name)
+    function = inspect.unwrap(getattr(type(module), name))
     source = FunctionSource(function)
     _MethodChecker(module, function, source, (*callers, function), found).check()
     definition = copy.deepcopy(source.node)

@@ -33,7 +33,6 @@ __all__ = [
     "register_autograd",
     "register_fake",
     "register_kernel",
-    "register_torch_dispatch",
     "register_vmap",
 ]
 
@@ -163,26 +162,6 @@ def register_kernel(
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         impl(found.name(), types, function, lib=_library(found.namespace, lib))
-        return function
-
-    return register if func is None else register(func)
-
-
-def register_torch_dispatch(
-    op: Any,
-    torch_dispatch_class: type,
-    func: Callable[..., Any] | None = None,
-    /,
-    *,
-    lib: Library | None = None,
-) -> Any:
-    """Register what an op does where it would ask a class or a mode; usable as a decorator."""
-    own = defined_op(op)
-    found = _defined(op) if own is None else own._opoverload
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        library = own._lib if own is not None else _library(found.namespace, lib)
-        library._register_torch_dispatch_rule(found.name(), torch_dispatch_class, function)
         return function
 
     return register if func is None else register(func)

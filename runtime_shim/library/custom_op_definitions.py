@@ -293,15 +293,6 @@ class CustomOpDef:
 
     register_abstract = register_fake
 
-    def register_torch_dispatch(self, torch_dispatch_class: type, fn: _Function | None = None, /) -> Any:
-        """Say what the op does where it would ask a class or a mode; usable as a decorator."""
-
-        def register(function: _Function) -> _Function:
-            self._lib._register_torch_dispatch_rule(self._opoverload.name(), torch_dispatch_class, function)
-            return function
-
-        return register if fn is None else register(fn)
-
     def register_vmap(self, func: _Function | None = None) -> Any:
         """Accepted; the shim has no vmap, so that it never runs."""
         return (lambda function: None) if func is None else None

@@ -15,7 +15,7 @@ from ..aten import FUNCTIONS, LATE_FUNCTIONS
 from ..core.function_table import ATEN_ALONE
 from ..core.late_modules import late_module
 from ..core.tensor import Tensor, requires_grad
-from ..core.thread_state import ADINPLACEORVIEW, ASKING, AUTOGRAD, BACKEND, PYTHON, tls
+from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
 from . import missing_autograd
 from .operator_schema import Schema
 from .script_classes import LOADED, load_library
@@ -82,8 +82,6 @@ class OpOverload:
         #: Raises what is said of a call that no kernel is there for, given the key of the call.
         self.report_missing: Callable[[str], None] | None = None
         self.tags: list[Any] = []
-        #: By class, what is called in the place of its `__torch_dispatch__`.
-        self.rules: dict[type, Kernel] = {}
         #: Told when Python registers a kernel: the C++ libraries that registered the op, too.
         self.when_python_registers: list[Callable[[], None]] = []
         self.__name__ = f"{name}.{self._overloadname}"
@@ -127,11 +125,7 @@ class OpOverload:
         keys &= ~state.excluded
         if filled is not None:
             kernel, below_autograd = self._first_kernel(keys)
-            if (
-                type(kernel) is CompiledKernel
-                and not keys & PYTHON
-                and not (below_autograd and history and state.grad_mode)
-            ):
+            if type(kernel) is CompiledKernel and not (below_autograd and history and state.grad_mode):
                 return kernel(keys & ~AUTOGRAD if below_autograd else keys, filled)
             args, kwargs = self._bind(args, kwargs)
         return self._run(keys, args, kwargs)
@@ -160,9 +154,6 @@ class OpOverload:
                 kernel = self._kernel(COMPOSITE)
             if kernel is not None and kernel is not fallthrough_kernel:
                 return self._call(kernel, bit, keys, args, kwargs)
-            if bit == BACKEND and (keys & PYTHON or tls.state.dispatch_modes):
-                assert self._schema is not None
-                return self._schema.returned(ASKING.ask(self, args, kwargs))
         if self.report_missing is not None:
             self.report_missing("CPU" if any(True for _ in _tensors((*args, *kwargs.values()))) else "Undefined")
         raise NotImplementedError(
@@ -222,8 +213,6 @@ class OpOverload:
 
     def _call(self, kernel: Any, bit: int, keys: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         assert self._schema is not None
-        if keys & PYTHON and bit == BACKEND and kernel not in self.kernels.get(COMPOSITE, ()):
-            return self._schema.returned(ASKING.ask(self, args, kwargs))
         if type(kernel) is CompiledKernel:
             return kernel(keys, self._schema.complete(args, kwargs))
         if isinstance(kernel, WithKeySet):

@@ -162,12 +162,6 @@ class Library:
     def _block(self) -> str:
         return f"(Error occurred while processing {_KINDS[self.kind]} block at {self._place})"
 
-    def _register_torch_dispatch_rule(self, op_name: str, torch_dispatch_class: type, fn: Callable[..., Any]) -> None:
-        """Call `fn(class or mode, func, types, args, kwargs)` where the op would ask the class or the mode."""
-        op = entry(self.ns, op_name.rpartition("::")[2])
-        op.rules[torch_dispatch_class] = fn
-        self._undo.append(lambda: op.rules.pop(torch_dispatch_class, None) and None)
-
     def _destroy(self) -> None:
         """Take back every definition and kernel, as happens when the last reference to the Library goes."""
         self._finalizer()

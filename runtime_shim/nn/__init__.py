@@ -92,15 +92,6 @@ _LATE = {
     "DataParallel": "containers",
     "ParameterDict": "containers",
     "ParameterList": "containers",
-    **dict.fromkeys(("LazyModuleMixin", "UninitializedBuffer", "UninitializedParameter"), "lazy"),
-    **dict.fromkeys(
-        (
-            "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d "
-            "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
-            "LazyLinear"
-        ).split(),
-        "lazy",
-    ),
     **dict.fromkeys(
         ("GRU GRUCell LSTM LSTMCell MultiheadAttention RNN RNNBase RNNCell RNNCellBase ").split(),
         "recurrent_layers",

@@ -46,7 +46,7 @@ module.__dict__.update(
 
 #: The modules of torch.nn.modules that hold layers. Each has all layers: programs name the one that they want.
 _HOMES = frozenset(
-    "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy "
+    "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm "
     "linear loss normalization padding pixelshuffle pooling rnn sparse transformer upsampling".split()
 )
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..aten import FUNCTIONS
 from ..aten.copies import REBUILT_BY, rebuild
-from ..core.late_modules import late_module
 from ..core.tensor import Tensor, disabled_torch_function, of_class, set_requires_grad
 
 
@@ -90,9 +89,3 @@ def rebuild_buffer(*parts: Any) -> Tensor:
 
 REBUILT_BY[Parameter] = rebuild_parameter
 REBUILT_BY[Buffer] = rebuild_buffer
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"):
-        return getattr(late_module("nn.lazy"), name)
-    raise AttributeError(f"module 'torch.nn.parameter' has no attribute {name!r}")

@@ -9,7 +9,7 @@ from typing import Any
 from ..core import error_texts
 from ..core.dtypes import sizes
 from ..core.tensor import Tensor, alias, current_version, history, meta_of, raw_is_leaf
-from ..core.thread_state import ASKING, AUTOGRAD, NORMAL_KEYS, PYTHON, asked, tls
+from ..core.thread_state import AUTOGRAD, NORMAL_KEYS, tls
 from .history import grad_fn_of, gradient_edge
 from .nodes import AccumulateGrad, Edge, Node, short_name
 
@@ -32,11 +32,7 @@ class SavedNumber:
 
 
 def _twin(t: Tensor) -> Tensor:
-    """The tensor without its history. A class that is asked makes it itself."""
-    if t._keys & PYTHON and asked(t):
-        made: Tensor = ASKING.by_name("detach", (t,))
-        made._version_counter = t._version_counter
-        return made
+    """The tensor without its history."""
     return alias(t, t._array, t._keys, t._version_counter)
 
 

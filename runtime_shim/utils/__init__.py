@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULES = frozenset("_pytree _python_dispatch cpp_extension checkpoint data dlpack hooks".split())
+_MODULES = frozenset("_pytree cpp_extension checkpoint data dlpack hooks".split())
 
 
 def __getattr__(name: str) -> Any:

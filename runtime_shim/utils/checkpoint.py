@@ -14,7 +14,6 @@ from ..autograd import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
 from ..core.gradient_modes import enable_grad, no_grad
-from ..core.late_modules import late_module
 from ..core.supported_names import missing_attribute
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
@@ -387,21 +386,9 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     return [], []
 
 
-#: What selective checkpoints are made of, which other programs don't pay for.
-_SELECTIVE = (
-    "CheckpointPolicy",
-    "SelectiveCheckpointContext",
-    "_CachedTorchDispatchMode",
-    "_CachingTorchDispatchMode",
-    "create_selective_checkpoint_contexts",
-)
-
-
 def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
     """Does nothing: the CPU is the shim's only device."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SELECTIVE:
-        return getattr(late_module("utils.selective_checkpoint"), name)
     raise missing_attribute("torch.utils.checkpoint", name)

@@ -88,7 +88,6 @@ ON_ANOTHER_DEVICE: dict[str, Callable[[Any], Any]] = {
     "LSTM": lambda d: nn.LSTM(2, 2, device=d),
     "GRUCell": lambda d: nn.GRUCell(2, 2, device=d),
     "MultiheadAttention": lambda d: nn.MultiheadAttention(2, 1, device=d),
-    "LazyLinear": lambda d: nn.LazyLinear(2, device=d),
 }
 
 

@@ -50,6 +50,9 @@ REFUSED = {
     "an option that a layer does not have": "torch::nn::LinearOptions(1, 2).stride(1);",
     "a reduction that a loss does not know": "torch::nn::MSELoss l(torch::nn::MSELossOptions(torch::kReLU));",
     "an op that does not exist": "t.no_such_op();",
+    "torch::linalg, which PyTorch has had until 2.9": "torch::linalg::svd(t);",
+    "a view into a given tensor": "at::select_out(t, t, 0, 0);",
+    "a complex number and another kind of number": "auto z = c10::complex<float>(1) * 2.0;",
     "gradient mode of another namespace": "c10::autograd::GradMode::is_enabled();",
 }
 
@@ -74,6 +77,8 @@ ACCEPTED = {
     "torch::nn::ModuleHolder<M> m; m(t); torch::nn::Sequential s(M(), m);",
     "optimizers": "torch::optim::SGD a(std::vector<torch::Tensor>{t}, 0.1); torch::optim::Adam b(std::vector<torch::Tensor>{t});",
     "a reduction": "torch::nn::MSELoss l(torch::kSum); torch::nn::MSELoss m(torch::nn::MSELossOptions(torch::kNone));",
+    "a complex number and an integer": "auto z = 2 * c10::complex<float>(1) + 1; z *= 2.0f;",
+    "an op into a given tensor": "at::sum_out(t, t, {0}); at::relu_out(t, t); at::max_out(t, t, t, 0);",
     "element assignment": "t[0] = 1; t[0] = t[1]; t = t[0];",
 }
 

@@ -44,13 +44,6 @@ MAINS = {
     "exit inside main": ('std::cout << "before\\n"; std::exit(3);', 3, "before\n", ""),
     "arguments": ("for (int i = 1; i < argc; ++i) std::cout << argv[i] << '|';", 0, "one|--two|", ""),
     "a tensor": ("std::cout << torch::ones({2}).sum().item<float>();", 0, "2", ""),
-    "torch::linalg, which PyTorch has had until 2.9": (
-        "std::cout << torch::linalg::det(torch::eye(2) * 3).item<float>() << ' '"
-        " << torch::linalg::norm(torch::ones({4}), 2, {}, false, {}).item<float>();",
-        0,
-        "9 2",
-        "",
-    ),
     "what PyTorch's headers bring of the standard library": (
         "std::set<int> s{2, 1}; std::deque<int> d(s.begin(), s.end()); std::bitset<8> b; std::cout << d.front();",
         0,

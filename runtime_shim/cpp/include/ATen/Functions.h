@@ -24,6 +24,7 @@ inline const char* name(int64_t reduction) {
     GUARDFIX_RETURN_##kind(self, op({self GUARDFIX_SPREAD arguments}))                          \
   }
 #define GUARDFIX_SELF_FRESH const Tensor&
+#define GUARDFIX_SELF_PLAIN const Tensor&
 #define GUARDFIX_SELF_MANY const Tensor&
 #define GUARDFIX_SELF_PAIR const Tensor&
 #define GUARDFIX_SELF_TRIPLE const Tensor&
@@ -177,6 +178,7 @@ GUARDFIX_FUNCTION(FRESH, normal,
                   (const Tensor& mean, double std = 1, std::optional<Generator> generator = std::nullopt),
                   (mean, std, kw("generator", generator)))
 GUARDFIX_FUNCTION(MANY, broadcast_tensors, (TensorList tensors), (tensors))
+GUARDFIX_FUNCTION(FRESH, frobenius_norm, (const Tensor& self, IntArrayRef dim, bool keepdim = false), (self, dim, keepdim))
 #include <ATen/layer_functions.def>
 #define GUARDFIX_LINALG(kind, name, parameters, arguments) GUARDFIX_FUNCTION(kind, linalg_##name, parameters, arguments)
 #include <ATen/linalg_functions.def>
@@ -218,38 +220,86 @@ GUARDFIX_FUNCTION(FRESH, fft_ifftshift, (const Tensor& self, OptionalIntArrayRef
 #undef GUARDFIX_FUNCTION
 #undef GUARDFIX_UNPACK
 
-// ---- functions that write their result into a given tensor, the first argument
-#define GUARDFIX_OUT(name, parameters, arguments)                                              \
-  inline Tensor& name##_out(Tensor& out, const Tensor& self GUARDFIX_SPREAD parameters) {      \
-    static const guardfix::Op op{#name, "function"};                                           \
-    if (!out.defined()) guardfix::refuse_out(#name, op({self GUARDFIX_SPREAD arguments}));     \
-    op({self GUARDFIX_SPREAD arguments, guardfix::kw("out", out)});                            \
-    return out;                                                                                \
+// ---- the same, which write their results into given tensors, the first arguments. Templates, so that only a program
+// that calls one pays for it.
+#define GUARDFIX_OUT_FRESH(name, parameters, arguments)                                                   \
+  template <typename = void>                                                                              \
+  Tensor& name##_out(Tensor& out, const Tensor& self GUARDFIX_SPREAD parameters) {                        \
+    using guardfix::kw, guardfix::kw_unless;                                                              \
+    static const guardfix::Op op{#name, "out_form"};                                                      \
+    if (!out.defined()) guardfix::refuse_out(#name, op({self GUARDFIX_SPREAD arguments}));                \
+    op({self GUARDFIX_SPREAD arguments, kw("out", out)});                                                 \
+    return out;                                                                                           \
   }
-#define GUARDFIX_OUT_UNARY(name) GUARDFIX_OUT(name, (), ())
-#define GUARDFIX_OUT_BINARY(name) GUARDFIX_OUT(name, (const Tensor& other), (other))
-GUARDFIX_OUT_UNARY(abs)
-GUARDFIX_OUT_UNARY(cos)
-GUARDFIX_OUT_UNARY(exp)
-GUARDFIX_OUT_UNARY(log)
-GUARDFIX_OUT_UNARY(neg)
-GUARDFIX_OUT_UNARY(sigmoid)
-GUARDFIX_OUT_UNARY(sin)
-GUARDFIX_OUT_UNARY(sqrt)
-GUARDFIX_OUT_UNARY(tanh)
-GUARDFIX_OUT_BINARY(add)
-GUARDFIX_OUT_BINARY(sub)
-GUARDFIX_OUT_BINARY(mul)
-GUARDFIX_OUT_BINARY(div)
-GUARDFIX_OUT_BINARY(matmul)
-GUARDFIX_OUT_BINARY(mm)
-GUARDFIX_OUT_BINARY(bmm)
-GUARDFIX_OUT_BINARY(maximum)
-GUARDFIX_OUT_BINARY(minimum)
-#undef GUARDFIX_OUT
-#undef GUARDFIX_OUT_UNARY
-#undef GUARDFIX_OUT_BINARY
-
+#define GUARDFIX_OUT_PAIR(name, parameters, arguments)                                                    \
+  template <typename = void>                                                                              \
+  std::tuple<Tensor&, Tensor&> name##_out(Tensor& first, Tensor& second,                                  \
+                                          const Tensor& self GUARDFIX_SPREAD parameters) {                \
+    using guardfix::kw, guardfix::kw_unless;                                                              \
+    static const guardfix::Op op{#name, "out_form"};                                                      \
+    op({self GUARDFIX_SPREAD arguments, kw("out", std::vector<Tensor>{first, second})});                  \
+    return {first, second};                                                                               \
+  }
+#define GUARDFIX_OUT_PLAIN(...)
+#define GUARDFIX_OUT_SELF(...)
+#define GUARDFIX_OUT_MANY(...)
+#define GUARDFIX_OUT_TRIPLE(...)
+#define GUARDFIX_OUT_TRUTH(...)
+#define GUARDFIX_OP(kind, ...) GUARDFIX_OUT_##kind(__VA_ARGS__)
+#define GUARDFIX_OP_WITH_NUMBER(kind, ...) GUARDFIX_OUT_##kind(__VA_ARGS__)
+#define GUARDFIX_METHOD(...)
+#include <ATen/core/ops.def>
+GUARDFIX_OUT_FRESH(frobenius_norm, (IntArrayRef dim, bool keepdim = false), (dim, keepdim))
+#define GUARDFIX_UNPACK(...) __VA_ARGS__
+#define GUARDFIX_OUT_WITHOUT_SELF(name, parameters, arguments)                                            \
+  template <typename = void>                                                                              \
+  Tensor& name##_out(Tensor& out, GUARDFIX_UNPACK parameters) {                                           \
+    using guardfix::kw;                                                                                   \
+    static const guardfix::Op op{#name, "out_form"};                                                      \
+    if (!out.defined()) guardfix::refuse_out(#name, op({GUARDFIX_UNPACK arguments}));                     \
+    op({GUARDFIX_UNPACK arguments, kw("out", out)});                                                      \
+    return out;                                                                                           \
+  }
+GUARDFIX_OUT_WITHOUT_SELF(cat, (TensorList tensors, int64_t dim = 0), (joined(tensors), dim))
+GUARDFIX_OUT_WITHOUT_SELF(stack, (TensorList tensors, int64_t dim = 0), (joined(tensors), dim))
+GUARDFIX_OUT_WITHOUT_SELF(hstack, (TensorList tensors), (tensors))
+GUARDFIX_OUT_WITHOUT_SELF(vstack, (TensorList tensors), (tensors))
+GUARDFIX_OUT_WITHOUT_SELF(where, (const Tensor& condition, const Tensor& self, const Tensor& other),
+                          (condition, self, other))
+#define GUARDFIX_OUT_ACTIVATION(name) GUARDFIX_OUT_WITHOUT_SELF(name, (const Tensor& self), (self))
+GUARDFIX_OUT_ACTIVATION(hardsigmoid)
+GUARDFIX_OUT_ACTIVATION(hardswish)
+GUARDFIX_OUT_ACTIVATION(log_sigmoid)
+GUARDFIX_OUT_ACTIVATION(mish)
+GUARDFIX_OUT_ACTIVATION(silu)
+#undef GUARDFIX_OUT_ACTIVATION
+GUARDFIX_OUT_WITHOUT_SELF(gelu, (const Tensor& self, std::string_view approximate = "none"),
+                          (self, kw("approximate", approximate)))
+GUARDFIX_OUT_WITHOUT_SELF(leaky_relu, (const Tensor& self, const Scalar& negative_slope = 0.01), (self, negative_slope))
+#define GUARDFIX_LINALG_FRESH(...) GUARDFIX_OUT_WITHOUT_SELF(__VA_ARGS__)
+#define GUARDFIX_LINALG_PAIR(...)
+#define GUARDFIX_LINALG_TRIPLE(...)
+#define GUARDFIX_LINALG(kind, name, parameters, arguments) GUARDFIX_LINALG_##kind(linalg_##name, parameters, arguments)
+#include <ATen/linalg_functions.def>
+#undef GUARDFIX_LINALG_FRESH
+#undef GUARDFIX_LINALG_PAIR
+#undef GUARDFIX_LINALG_TRIPLE
+GUARDFIX_OUT_WITHOUT_SELF(empty, (IntArrayRef size), (size))
+GUARDFIX_OUT_WITHOUT_SELF(ones, (IntArrayRef size), (size))
+GUARDFIX_OUT_WITHOUT_SELF(zeros, (IntArrayRef size), (size))
+GUARDFIX_OUT_WITHOUT_SELF(full, (IntArrayRef size, const Scalar& fill_value), (size, fill_value))
+GUARDFIX_OUT_WITHOUT_SELF(arange, (const Scalar& end), (end))
+GUARDFIX_OUT_WITHOUT_SELF(arange, (const Scalar& start, const Scalar& end, const Scalar& step), (start, end, step))
+GUARDFIX_OUT_WITHOUT_SELF(linspace, (const Scalar& start, const Scalar& end, int64_t steps), (start, end, steps))
+#undef GUARDFIX_OUT_WITHOUT_SELF
+#undef GUARDFIX_UNPACK
+#undef GUARDFIX_OUT_FRESH
+#undef GUARDFIX_OUT_PAIR
+#undef GUARDFIX_OUT_PLAIN
+#undef GUARDFIX_OUT_SELF
+#undef GUARDFIX_OUT_MANY
+#undef GUARDFIX_OUT_TRIPLE
+#undef GUARDFIX_OUT_TRUTH
 // ---- factories
 namespace detail {
 /// Whether a factory takes a memory format: those look at the options' requires_grad, to refuse it. The others of at::
@@ -378,18 +428,6 @@ inline bool can_cast(ScalarType from, ScalarType to) {
   return guardfix::truth_of(op({from, to}));
 }
 
-inline Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0) {
-  static const guardfix::Op op{"cat", "function"};
-  if (!out.defined()) guardfix::refuse_out("cat", op({tensors, dim}));
-  op({tensors, dim, guardfix::kw("out", out)});
-  return out;
-}
-inline Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim) {
-  static const guardfix::Op op{"cumsum", "function"};
-  if (!out.defined()) guardfix::refuse_out("cumsum", op({self, dim}));
-  op({self, dim, guardfix::kw("out", out)});
-  return out;
-}
 /// The gradient of `index_select`: zeros of `self_sizes` with `grad` added at `index`.
 inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, int64_t dim, const Tensor& index) {
   return grad.new_zeros(self_sizes).index_add_(dim, index, grad);

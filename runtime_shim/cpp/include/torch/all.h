@@ -7,7 +7,6 @@
 #ifndef GUARDFIX_WITHOUT_MODULES
 #include <torch/jit.h>
 #endif
-#include <torch/linalg.h>
 #ifndef GUARDFIX_WITHOUT_FRONTEND
 #ifndef GUARDFIX_WITHOUT_DATA
 #include <torch/data.h>

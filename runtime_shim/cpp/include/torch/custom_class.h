@@ -99,6 +99,15 @@ template <typename T>
 struct IValueAs<intrusive_ptr<T>> {
   static intrusive_ptr<T> from(const IValue& value) { return guardfix::custom_pointer_of<T>(value); }
 };
+inline bool IValue::isCustomClass() const {
+  static const guardfix::Hook ask{"is_custom_object"};
+  return isObject() && guardfix::truth_of(ask({python()}));
+}
+template <typename T>
+intrusive_ptr<T> IValue::toCustomClass() const {
+  TORCH_CHECK(isObject(), "Expected Object but got ", tagKind());
+  return guardfix::custom_pointer_of<T>(*this);
+}
 }  // namespace c10
 
 namespace torch {

@@ -135,6 +135,8 @@ class IValue final {
   bool isGenericDict() const { return object_ && PyDict_Check(object_.get()); }
   // Of modules: in torch/csrc/jit/api/module.h.
   bool isModule() const;
+  /// An object of a class: a module, or one of a class of the program's own.
+  bool isObject() const { return tagKind() == "Object"; }
   bool isComplexDouble() const { return object_ && PyComplex_Check(object_.get()); }
   bool isIntList() const { return all(&IValue::isInt); }
   bool isDoubleList() const { return all(&IValue::isDouble); }
@@ -221,6 +223,10 @@ class IValue final {
   }
   ivalue::TuplePtr toTuple() const;
   torch::jit::Module toModule() const;
+  // Of classes that torch::class_ registers: in torch/custom_class.h.
+  bool isCustomClass() const;
+  template <typename T>
+  intrusive_ptr<T> toCustomClass() const;
   /// Pointer-like access to the tuple, as `value.toTupleRef().elements()`.
   ivalue::Tuple toTupleRef() const;
   template <typename T>
@@ -390,6 +396,7 @@ inline std::string IValue::tagKind() const {
   if (isList()) return "GenericList";
   if (isTuple()) return "Tuple";
   if (isGenericDict()) return "GenericDict";
+  if (isComplexDouble()) return "ComplexDouble";
   return isTensor() ? "Tensor" : "Object";
 }
 inline std::vector<IValue> IValue::elements() const {

@@ -21,31 +21,49 @@ using IndexRange = std::pair<size_t, size_t>;
 /// Values by name: `saved_data["scale"] = 2.0`. As a map, for the few names that there are.
 class SavedData {
  public:
-  struct Entry {
-    std::string first;
-    at::IValue second;
-  };
-  at::IValue& operator[](const std::string& name) {
-    const auto found = find(name);
-    if (found != end()) return found->second;
-    entries_.push_back({name, at::IValue()});
-    return entries_.back().second;
-  }
+  using Entry = std::pair<std::string, at::IValue>;
+  using value_type = Entry;
+  using iterator = std::vector<Entry>::iterator;
+  at::IValue& operator[](const std::string& name) { return emplace(name, at::IValue()).first->second; }
   at::IValue& at(const std::string& name) {
     const auto found = find(name);
     TORCH_CHECK_INDEX(found != end(), "Argument passed to at() was not in the map.");
     return found->second;
   }
-  std::vector<Entry>::iterator find(const std::string& name) {
+  iterator find(const std::string& name) {
     auto entry = begin();
     while (entry != end() && entry->first != name) ++entry;
     return entry;
   }
+  /// The entry of that name, and whether it is new; one that is there keeps its value.
+  template <typename Value>
+  std::pair<iterator, bool> emplace(const std::string& name, Value&& value) {
+    const auto found = find(name);
+    if (found != end()) return {found, false};
+    entries_.emplace_back(name, at::IValue(std::forward<Value>(value)));
+    return {end() - 1, true};
+  }
+  std::pair<iterator, bool> insert(const Entry& entry) { return emplace(entry.first, entry.second); }
+  template <typename Value>
+  std::pair<iterator, bool> insert_or_assign(const std::string& name, Value&& value) {
+    auto found = emplace(name, at::IValue());
+    found.first->second = at::IValue(std::forward<Value>(value));
+    return found;
+  }
+  /// How many entries went: one or none.
+  size_t erase(const std::string& name) {
+    const auto found = find(name);
+    if (found == end()) return 0;
+    entries_.erase(found);
+    return 1;
+  }
+  iterator erase(iterator entry) { return entries_.erase(entry); }
+  void clear() { entries_.clear(); }
   size_t count(const std::string& name) { return find(name) == end() ? 0 : 1; }
   size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
-  std::vector<Entry>::iterator begin() { return entries_.begin(); }
-  std::vector<Entry>::iterator end() { return entries_.end(); }
+  iterator begin() { return entries_.begin(); }
+  iterator end() { return entries_.end(); }
 
  private:
   std::vector<Entry> entries_;
