@@ -147,7 +147,7 @@ _MESSAGES = (
         "Something asks an inference tensor for its version counter, which it hasn't: `x._version`, or a library that "
         "wraps modules and their tensors (FSDP, torch.compile, XLA) and meets one that was made in inference mode.",
         (_TO_NO_GRAD, _CLONE),
-        ("GF504",),
+        ("GF501", "GF506", "GF504"),
         blames="inference",
     ),
     KnownMessage(
