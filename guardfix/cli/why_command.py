@@ -117,6 +117,8 @@ def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator
         if answer.cause.event is not None:
             for line in story_lines(answer.cause.event, answer.cause):
                 yield from wrapped(f"  {displayable(printable(line))}", width, indent="     ")
+        if elsewhere := _elsewhere(answer):
+            yield from wrapped(elsewhere, width)
         yield ""
     yield from wrapped(f"What it means: {message.cause}", width)
     if not subject and message.blames:
@@ -165,6 +167,20 @@ def _what_was_read(answer: ErrorAnswer) -> str:
         f"guardfix read {len(answer.cause.files)} of {answer.looked_through} files and couldn't follow the tensor from "
         "a guard to this place."
     )
+
+
+def _elsewhere(answer: ErrorAnswer) -> str:
+    """The other places that it may have been, where the text names none; empty where there are none."""
+    places = [f"{one.path}:{answer.cause.files[one.path].row(one.span.start)}" for one in answer.cause.elsewhere]
+    if not places:
+        return ""
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    debug = "; of a program that is compiled with `-g`, guardfix finds the line" if answer.traceback.cpp else ""
+    shown = ", ".join(map(printable, places[:_MOST_PLACES]))
+    return f"The text doesn't say where it was raised, and it may also have been at {shown}{more}{debug}."
+
+
+_MOST_PLACES = 5
 
 
 def _sentence(text: str) -> str:

@@ -286,7 +286,7 @@ def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, stat
             pairs = made_of_type(machine, written, tuple(values), after, here, name)
         for last, made in pairs:
             owner = last.thing(found[1])
-            if not is_thread and isinstance(owner, Instance):
+            if not is_thread and isinstance(found[1], Ref) and isinstance(owner, Instance):
                 last.change(found[1], attributes={**owner.attributes, name: made})
             done.append(last)
     return done

@@ -184,7 +184,9 @@ CASES = [
     ),
     pytest.param("seen = None if t.is_inference() else t._version", {}, id="the program asks first"),
     pytest.param(
-        "try:\n    seen = t._version\nexcept RuntimeError:\n    seen = None", {}, id="the program expects that it raises"
+        "try:\n    seen = t._version\nexcept RuntimeError:\n    seen = None",
+        {},
+        id="the program expects that it raises",
     ),
     # what isn't recorded
     pytest.param(
