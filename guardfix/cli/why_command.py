@@ -123,17 +123,20 @@ def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator
     yield from wrapped(f"What it means: {message.cause}", width)
     if not subject and message.blames:
         yield from wrapped(_what_was_read(answer), width)
+    if message.kind == "warning" and not answer.traceback.frames:
+        yield "A warning has no traceback: run the program with `python -W error` to see where it comes from."
     yield ""
     yield "What cures it:"
+    is_any_applied = any(cure.edits for cure in answer.cures)
     for index, cure in enumerate(answer.cures, 1):
-        by_hand = "" if cure.edits or not subject else "by hand: "
+        by_hand = "" if cure.edits or not (subject or is_any_applied) else "by hand: "
         yield from wrapped(f"  {index}. {by_hand}{printable(cure.change)}", width, indent="     ")
         yield from wrapped(f"     cost: {cure.cost}", width, indent="     ")
         if cure.edits:
             rewrite = rewrite_of(cure)
             yield from (f"       {displayable(line)}" for line in lines_between(rewrite.source.text, rewrite.text))
     yield ""
-    if any(cure.edits for cure in answer.cures):
+    if is_any_applied:
         yield f"To make a change: {again} --apply 1"
     rules = rules_of(message, "cpp" if answer.traceback.cpp else "python" if answer.traceback.frames else "")
     if rules:

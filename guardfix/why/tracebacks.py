@@ -151,5 +151,8 @@ def _line_of(block: str) -> str:
     lines = [match["line"] for match in _ERROR.finditer(block) if message_in(match["line"]) is not None]
     if lines:
         return lines[-1].strip()
-    held = next((line for line in block.splitlines() if message_in(line) is not None), "")
+    rows = block.splitlines()
+    held = next((line for line in rows if message_in(line) is not None), "")
+    if not held:  # a message of two lines
+        held = next((one for one, below in pairwise(rows) if message_in(f"{one}\n{below}") is not None), "").rstrip(":")
     return held.strip().removeprefix("what():").strip()
