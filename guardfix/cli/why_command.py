@@ -137,10 +137,11 @@ def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator
             yield from (f"       {displayable(line)}" for line in lines_between(rewrite.source.text, rewrite.text))
     yield ""
     if is_any_applied:
-        yield f"To make a change: {again} --apply 1"
+        yield from wrapped(f"To make a change: {again} --apply 1", width)
     rules = rules_of(message, "cpp" if answer.traceback.cpp else "python" if answer.traceback.frames else "")
     if rules:
-        yield f"Rules about it: {', '.join(rules)}; try `guardfix check`, `guardfix explain {rules[0]}`"
+        told = f"Rules about it: {', '.join(rules)}; try `guardfix check`, `guardfix explain {rules[0]}`"
+        yield from wrapped(told, width, indent="    ")
     yield f"{ERRORS_PAGE}#{message.key}"
 
 
