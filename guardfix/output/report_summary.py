@@ -49,7 +49,7 @@ def summary(report: FixableReport, width: int | None = None, paths: Sequence[str
 
 
 def _deciding(report: FixableReport) -> str:
-    """The commands for findings without a fix that can be applied: guards to decide about, and the first of the rest."""
+    """The commands for findings without a fix that can be applied: guards to decide about, then the rest."""
     left = [f for f in report.findings if f.fix is None or f.fix.applicability is Applicability.DISPLAY]
     commands = ["`guardfix migrate --interactive`"] if any(map(is_for_a_person, left)) else []
     rest = next((finding.code for finding in left if not is_for_a_person(finding)), None)

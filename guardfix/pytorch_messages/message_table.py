@@ -30,7 +30,7 @@ class Cure(NamedTuple):
     cost: str
     """What it costs, or when it is the wrong one."""
     kind: str = ""
-    """The name of the edit that `guardfix why --apply` can make of it; empty where a person has to. `rule`: a rule's."""
+    """Which edit `guardfix why --apply` can make of it, `rule` for that of a rule; empty where a person has to."""
 
 
 class KnownMessage(NamedTuple):
