@@ -2,10 +2,17 @@
 "use strict";
 
 const vscode = require("vscode");
-const { LanguageClient } = require("vscode-languageclient/node");
-const { LANGUAGES, serverCommand, startFailure } = require("./server_options");
+const { LanguageClient, State } = require("vscode-languageclient/node");
+const { LANGUAGES, serverCommand, startFailure, statusOf } = require("./server_options");
 
 let client;
+let status;
+
+function show(state, problem) {
+  const { text, tooltip } = statusOf(state, problem);
+  status.text = text;
+  status.tooltip = tooltip;
+}
 
 async function start() {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
@@ -18,9 +25,11 @@ async function start() {
   // `server --stdio` is part of the arguments: the transport adds none of its own.
   const executable = { command, args, options: { cwd: folder } };
   client = new LanguageClient("guardfix", "guardfix", { run: executable, debug: executable }, options);
+  client.onDidChangeState(({ newState }) => show(State[newState].toLowerCase()));
   try {
     await client.start();
   } catch (error) {
+    show("stopped", startFailure(command, error));
     vscode.window.showErrorMessage(startFailure(command, error));
   }
 }
@@ -34,7 +43,14 @@ async function stop() {
 }
 
 async function activate(context) {
+  status = vscode.window.createStatusBarItem("guardfix", vscode.StatusBarAlignment.Right);
+  status.name = "guardfix";
+  status.command = "guardfix.showLog";
+  show("starting");
+  status.show();
   context.subscriptions.push(
+    status,
+    vscode.commands.registerCommand("guardfix.showLog", () => client?.outputChannel.show()),
     vscode.commands.registerCommand("guardfix.restart", async () => {
       await stop();
       await start();

@@ -27,4 +27,10 @@ function startFailure(command, error) {
   );
 }
 
-module.exports = { LANGUAGES, serverCommand, startFailure };
+/** What the status bar shows of the server: `starting`, `running` or `stopped`, and why if it could not be started. */
+function statusOf(state, problem) {
+  const icon = { starting: "$(sync~spin)", running: "$(shield)", stopped: "$(warning)" }[state];
+  return { text: `${icon} guardfix`, tooltip: problem ?? `The server of guardfix is ${state}. Click to see its log.` };
+}
+
+module.exports = { LANGUAGES, serverCommand, startFailure, statusOf };

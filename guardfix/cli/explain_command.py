@@ -8,10 +8,11 @@ from collections.abc import Iterable
 
 import click
 
+from guardfix.linter.findings import Context
 from guardfix.linter.rule import Rule, UnknownRule, find_rules, load_rule
 from guardfix.linter.rule_names import RuleGroup, group_named, rule_names
 
-from ..output.finding_places import ERRORS_PAGE, RULES_PAGE
+from ..output.finding_places import ERRORS_PAGE, PROJECT_PAGE, RULES_PAGE
 from ..output.plain_echo import echo
 from ..output.terminal_layout import reflowed, terminal_width
 from .command_failure import Failure, no_such_rule
@@ -75,13 +76,14 @@ def _explain_other(text: str) -> None:
 
     from .explained_topics import group_page, guard_page, guards_named, list_of_rules, message_page, rules_named_like
 
+    width = terminal_width()
     group = group_named(text)
     if group is not None:
-        echo(_fitted(group_page(group)))
+        echo(group_page(group, width))
         return
     guards = guards_named(text)
     if guards:
-        echo("\n\n".join(_fitted(guard_page(*one)) for one in guards))
+        echo("\n\n".join(guard_page(*one, width) for one in guards))
         return
     if "\n" in text or "Traceback (most recent call last)" in text:
         from .why_command import show_answer
@@ -92,7 +94,7 @@ def _explain_other(text: str) -> None:
     if messages and (messages[0].exact or not like):
         if len(messages) == 1:
             closest = "" if messages[0].exact else "The closest message:\n\n"
-            echo(closest + _fitted(message_page(messages[0].message)))
+            echo(closest + message_page(messages[0].message, width))
             return
         echo("Several messages have these words:\n")
         for found in messages:
@@ -103,6 +105,12 @@ def _explain_other(text: str) -> None:
     elif like:
         echo("\n".join(list_of_rules(like)))
         echo(f"\n`guardfix explain {like[0].code}` explains one of them.")
+    elif text in set(Context):
+        echo(
+            f"`{text}` is a context: what a use of the old guard is for, as far as the code shows it.\n"
+            f"How it is found: {PROJECT_PAGE}/blob/main/docs/decisions.md\n"
+            f"How to decide an unknown one: {PROJECT_PAGE}/blob/main/docs/migrate.md#uses-that-stay-unknown"
+        )
     else:
         raise Failure(no_such_rule(text) + _no_message(text))
 

@@ -10,6 +10,7 @@ from guardfix.linter.rule_names import RuleGroup, RuleName, rule_names
 from guardfix.pytorch_messages.message_table import KnownMessage, known_messages
 
 from ..output.finding_places import ERRORS_PAGE, PROJECT_PAGE
+from ..output.terminal_layout import wrapped
 
 _EFFECTS = {
     Effect.INFERENCE: "Nothing is recorded, no versions are counted, no views tracked. Tensors that are made while it "
@@ -41,7 +42,7 @@ def guards_named(text: str) -> list[tuple[str, Guard]]:
     return found
 
 
-def guard_page(language: str, guard: Guard) -> str:
+def guard_page(language: str, guard: Guard, width: int | None) -> str:
     """One guard: what it does, where it comes from, and the rules about it."""
     separator = "::" if language == "C++" else "."
     space = f"{guard.namespaces[0]}{separator}" if guard.namespaces else ""
@@ -57,15 +58,15 @@ def guard_page(language: str, guard: Guard) -> str:
     rules = [rule for rule in map(load_rule, rule_names()) if frontend in rule.languages and rule.guards(guard)]
     rules = [rule for rule in rules if not rule.code.startswith("GF0")]  # those are about files and comments
     lines += ["", "Rules about it:", *(f"  {rule.code}  {rule.name}: {rule.summary}" for rule in rules)]
-    return "\n".join([*lines, "", f"{PROJECT_PAGE}/blob/main/docs/guards.md"])
+    return "\n".join([*fitted(lines, width), "", f"{PROJECT_PAGE}/blob/main/docs/guards.md"])
 
 
-def group_page(group: RuleGroup) -> str:
+def group_page(group: RuleGroup, width: int | None) -> str:
     """One group: what its rules have in common, and which they are."""
     rules = [rule for rule in map(load_rule, rule_names()) if rule.group is group]
     lines = [f"{group}: {group.meaning}.", "", "Its rules:"]
     lines += [f"  {rule.code}  {rule.name}: {rule.summary}" for rule in rules]
-    return "\n".join([*lines, "", f"`guardfix check --select {group}` runs these alone."])
+    return "\n".join(fitted([*lines, "", f"`guardfix check --select {group}` runs these alone."], width))
 
 
 def rules_named_like(text: str) -> list[RuleName]:
@@ -83,7 +84,7 @@ def list_of_rules(names: Iterable[RuleName]) -> Iterator[str]:
         yield f"{rule.code}  {rule.name}: {rule.summary}"
 
 
-def message_page(message: KnownMessage) -> str:
+def message_page(message: KnownMessage, width: int | None) -> str:
     """One message: its wordings, what it means, what cures it, and the rules about it."""
     lines = [message.title, ""]
     for text in message.texts[1:]:
@@ -97,7 +98,14 @@ def message_page(message: KnownMessage) -> str:
     if rules:
         lines += ["", "Rules about it:", *(f"  {line}" for line in list_of_rules(rules))]
     lines += ["", "Where it comes from in your program: pipe the traceback to `guardfix why`."]
-    return "\n".join([*lines, "", f"{ERRORS_PAGE}#{message.key}"])
+    return "\n".join([*fitted(lines, width), "", f"{ERRORS_PAGE}#{message.key}"])
+
+
+def fitted(lines: Iterable[str], width: int | None) -> Iterator[str]:
+    """The lines broken to fit the terminal; what goes on is indented a little more than it began."""
+    for line in lines:
+        blanks = len(line) - len(line.lstrip())
+        yield from wrapped(line, width, indent=" " * (blanks + 3 if blanks else 0))
 
 
 def errors_page() -> str:

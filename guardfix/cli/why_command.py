@@ -117,25 +117,31 @@ def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator
         if answer.cause.event is not None:
             for line in story_lines(answer.cause.event, answer.cause):
                 yield from wrapped(f"  {displayable(printable(line))}", width, indent="     ")
+        if elsewhere := _elsewhere(answer):
+            yield from wrapped(elsewhere, width)
         yield ""
     yield from wrapped(f"What it means: {message.cause}", width)
     if not subject and message.blames:
         yield from wrapped(_what_was_read(answer), width)
+    if message.kind == "warning" and not answer.traceback.frames:
+        yield "A warning has no traceback: run the program with `python -W error` to see where it comes from."
     yield ""
     yield "What cures it:"
+    is_any_applied = any(cure.edits for cure in answer.cures)
     for index, cure in enumerate(answer.cures, 1):
-        by_hand = "" if cure.edits or not subject else "by hand: "
+        by_hand = "" if cure.edits or not (subject or is_any_applied) else "by hand: "
         yield from wrapped(f"  {index}. {by_hand}{printable(cure.change)}", width, indent="     ")
         yield from wrapped(f"     cost: {cure.cost}", width, indent="     ")
         if cure.edits:
             rewrite = rewrite_of(cure)
             yield from (f"       {displayable(line)}" for line in lines_between(rewrite.source.text, rewrite.text))
     yield ""
-    if any(cure.edits for cure in answer.cures):
-        yield f"To make a change: {again} --apply 1"
+    if is_any_applied:
+        yield from wrapped(f"To make a change: {again} --apply 1", width)
     rules = rules_of(message, "cpp" if answer.traceback.cpp else "python" if answer.traceback.frames else "")
     if rules:
-        yield f"Rules about it: {', '.join(rules)}; try `guardfix check`, `guardfix explain {rules[0]}`"
+        told = f"Rules about it: {', '.join(rules)}; try `guardfix check`, `guardfix explain {rules[0]}`"
+        yield from wrapped(told, width, indent="    ")
     yield f"{ERRORS_PAGE}#{message.key}"
 
 
@@ -165,6 +171,20 @@ def _what_was_read(answer: ErrorAnswer) -> str:
         f"guardfix read {len(answer.cause.files)} of {answer.looked_through} files and couldn't follow the tensor from "
         "a guard to this place."
     )
+
+
+def _elsewhere(answer: ErrorAnswer) -> str:
+    """The other places that it may have been, where the text names none; empty where there are none."""
+    places = [f"{one.path}:{answer.cause.files[one.path].row(one.span.start)}" for one in answer.cause.elsewhere]
+    if not places:
+        return ""
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    debug = "; of a program that is compiled with `-g`, guardfix finds the line" if answer.traceback.cpp else ""
+    shown = ", ".join(map(printable, places[:_MOST_PLACES]))
+    return f"The text doesn't say where it was raised, and it may also have been at {shown}{more}{debug}."
+
+
+_MOST_PLACES = 5
 
 
 def _sentence(text: str) -> str:

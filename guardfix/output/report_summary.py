@@ -49,11 +49,11 @@ def summary(report: FixableReport, width: int | None = None, paths: Sequence[str
 
 
 def _deciding(report: FixableReport) -> str:
-    """The command for findings without a fix that can be applied."""
+    """The commands for findings without a fix that can be applied: guards to decide about, then the rest."""
     left = [f for f in report.findings if f.fix is None or f.fix.applicability is Applicability.DISPLAY]
-    if any(is_for_a_person(finding) for finding in left):
-        return "`guardfix migrate --interactive`"
-    return f"`guardfix explain {left[0].code}`"
+    commands = ["`guardfix migrate --interactive`"] if any(map(is_for_a_person, left)) else []
+    rest = next((finding.code for finding in left if not is_for_a_person(finding)), None)
+    return ", ".join([*commands, *([f"`guardfix explain {rest}`"] if rest is not None else [])])
 
 
 def is_for_a_person(finding: FixableFinding) -> bool:

@@ -94,15 +94,18 @@ def displayable(text: str) -> str:
 def wrapped(text: str, width: int | None, *, first: int = 0, indent: str = "") -> list[str]:
     """The text broken at blanks, so that no line is wider than `width`; what holds no blank stays whole.
 
-    `first` cells of the first line are taken already; further lines begin with `indent`. No width, no breaks.
+    `first` cells of the first line are taken already; further lines begin with `indent`, and the first with the blanks
+    that the text begins with. No width, no breaks.
     """
     if width is None:
         return [text]
-    lines = [""]
+    said = text.lstrip(" ")
+    lines = [text[: len(text) - len(said)]]
     room = width - first
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if cells(longer) > room and (lines[-1] or first):
+    for word in said.split(" "):
+        begun = bool(lines[-1].strip())
+        longer = f"{lines[-1]} {word}" if begun else lines[-1] + word
+        if cells(longer) > room and (begun or first):
             lines.append(indent + word)
             room = width
         else:

@@ -30,7 +30,7 @@ class Cure(NamedTuple):
     cost: str
     """What it costs, or when it is the wrong one."""
     kind: str = ""
-    """The name of the edit that `guardfix why --apply` can make of it; empty where a person has to."""
+    """Which edit `guardfix why --apply` can make of it, `rule` for that of a rule; empty where a person has to."""
 
 
 class KnownMessage(NamedTuple):
@@ -67,6 +67,9 @@ _CLONE = Cure(
     "one copy of the tensor; each tensor that is used this way needs its own",
     "clone",
 )
+
+_IDLE_GUARDS = ("GF402", "GF403", "GF401", "GF404")
+"""Rules about guards that are there and have no effect."""
 
 _MESSAGES = (
     KnownMessage(
@@ -147,7 +150,7 @@ _MESSAGES = (
         "Something asks an inference tensor for its version counter, which it hasn't: `x._version`, or a library that "
         "wraps modules and their tensors (FSDP, torch.compile, XLA) and meets one that was made in inference mode.",
         (_TO_NO_GRAD, _CLONE),
-        ("GF504",),
+        ("GF501", "GF506", "GF504"),
         blames="inference",
     ),
     KnownMessage(
@@ -261,7 +264,8 @@ _MESSAGES = (
         "A view (`x[0]`, `x.view(…)`, `x.t()`) was made where nothing is recorded, and is changed in place where "
         "autograd records. PyTorch can't tell whether the change should be part of the graph.",
         (
-            Cure("make the view and the change in the same block", "none: it says whether the change is recorded"),
+            Cure("change it under `no_grad` as well", "the change isn't recorded", "under_no_grad"),
+            Cure("make the view where the change is made, with recording on", "the change becomes part of the graph"),
             Cure("change a clone of the view", "a copy; the base isn't changed"),
         ),
         ("GF509",),
@@ -338,6 +342,7 @@ _MESSAGES = (
             Cure("compute it under `no_grad` or inference mode", "none, if no gradient is needed"),
             Cure("`x.detach().numpy()`", "none; the graph has taken its memory by then", "detach"),
         ),
+        _IDLE_GUARDS,
     ),
     KnownMessage(
         "scalar-requires-grad",
@@ -433,7 +438,7 @@ _MESSAGES = (
         ),
         "`with torch.no_grad:` names the class, without the parentheses that make a guard of it. (Other classes give "
         "the same message.)",
-        (Cure("`with torch.no_grad():`", "none", "call_it"),),
+        (Cure("`with torch.no_grad():`", "none", "rule"),),
         ("GF403", "GF505"),
     ),
     KnownMessage(
@@ -506,7 +511,11 @@ _MESSAGES = (
         "and looks its names up in PyTorch's own module.",
         (
             Cure("put the guard around the call of the scripted function", "none"),
-            Cure("`with torch.no_grad():` in the scripted code", "tensors are normal ones, a little slower"),
+            Cure(
+                "`with torch.no_grad():` in the scripted code",
+                "tensors are normal ones, a little slower",
+                "script_no_grad",
+            ),
         ),
         ("GF411",),
     ),
@@ -539,6 +548,7 @@ _MESSAGES = (
             Cure("compute what is kept under `no_grad`, or keep `x.detach()`", "no gradient flows into it"),
             Cure("`x.clone()` in place of deepcopy", "the copy is part of the graph"),
         ),
+        _IDLE_GUARDS,
     ),
     KnownMessage(
         "out-requires-grad",

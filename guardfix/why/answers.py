@@ -15,6 +15,7 @@ from guardfix.pytorch_messages.message_table import KnownMessage
 
 from .causes import ErrorCause, find_cause
 from .cures import ChosenCure, cures_for
+from .program_addresses import frames_at_addresses
 from .source_files import find_sources
 from .tracebacks import StackFrame, Traceback, read_traceback
 
@@ -47,14 +48,17 @@ def answer_for(text: str, paths: Sequence[str] = (), workspace: Workspace = DISK
     Raises `NoSuchPath`.
     """
     traceback = read_traceback(text)
-    if traceback.message is None:
+    message = traceback.message
+    if message is None:
         return None
+    if traceback.cpp and (frames := frames_at_addresses(text)):
+        traceback = traceback._replace(frames=frames)
     sources = find_sources(traceback.frames, paths, workspace, cpp=traceback.cpp)
     cause = find_cause(traceback, sources, workspace)
-    cures = tuple(cures_for(traceback.message, cause, workspace))
+    cures = tuple(cures_for(message, cause, workspace))
     # What can be applied comes first.
     ordered = tuple(sorted(cures, key=lambda cure: not cure.edits))
-    return ErrorAnswer(traceback, traceback.message, cause, ordered, sources.listed)
+    return ErrorAnswer(traceback, message, cause, ordered, sources.listed)
 
 
 def story_lines(event: Event, files: dict[str, Facts] | ErrorCause) -> Iterator[str]:

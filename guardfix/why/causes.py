@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from guardfix.linter.facts import Facts, Form, GuardUse
@@ -50,6 +50,8 @@ class ErrorCause(NamedTuple):
     frames: tuple[StackFrame, ...]
     events: tuple[Event, ...] = ()
     """All that the run has shown."""
+    elsewhere: tuple[Event, ...] = ()
+    """Where no frame says which one it was: others that have the same message."""
     unrecorded: StackFrame | None = None
     """The frame in `forward` or `backward` of an autograd Function, which PyTorch calls without recording."""
 
@@ -73,7 +75,17 @@ def cause_among(
     unrecorded = None
     if event is None and traceback.message is not None and traceback.message.key == "nothing-recorded":
         unrecorded = next((frame for frame in reversed(frames) if _is_of_function(frame, files)), None)
-    return ErrorCause(event, near, guards, files, frames, events, unrecorded)
+    elsewhere = () if event is None or frames else tuple(_others_like(event, events))
+    return ErrorCause(event, near, guards, files, frames, events, elsewhere, unrecorded)
+
+
+def _others_like(event: Event, events: Sequence[Event]) -> Iterator[Event]:
+    """The events at other places that raise what this one does."""
+    seen = {(event.path, event.span)}
+    for one in events:
+        if one.kind is event.kind and one.certain >= event.certain and (one.path, one.span) not in seen:
+            seen.add((one.path, one.span))
+            yield one
 
 
 def _is_of_function(frame: StackFrame, files: Mapping[str, Facts]) -> bool:

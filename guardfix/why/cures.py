@@ -11,11 +11,14 @@ from typing import NamedTuple
 from guardfix.codemods.apply.rewriting import apply_edits
 from guardfix.codemods.edits.statements import indentation, line_end, line_start, newline_of
 from guardfix.codemods.fix import Edit, insertion
+from guardfix.codemods.fixable import fixes_for
 from guardfix.linter import guards
+from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import is_unqualified, last_name, renamed
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.findings import Applicability
 from guardfix.linter.flow.events import Event
 from guardfix.linter.flow.frame_runs import function_at
 from guardfix.linter.flow.program import File
@@ -37,7 +40,11 @@ class ChosenCure(NamedTuple):
 
 def cures_for(message: KnownMessage, cause: ErrorCause, workspace: Workspace) -> Iterator[ChosenCure]:
     """The message's cures; those that can be edits and that the machine agrees with come with their edits."""
+    found = list(_found_by_rules(message, cause, workspace))
+    yield from found
     for cure in message.cures:
+        if cure.kind == "rule" and any(one.edits for one in found):
+            continue
         made = _made(cure, cause, workspace)
         yield made if made is not None else ChosenCure(cure.change, cure.cost)
 
@@ -303,16 +310,16 @@ def _detach(cause: ErrorCause, workspace: Workspace, cost: str) -> ChosenCure | 
     )
 
 
-def _call_it(cause: ErrorCause, workspace: Workspace, cost: str) -> ChosenCure | None:
-    """The brackets of a guard in a `with` statement that has none."""
-    named = re.compile(rb"(?<=no_grad)(?=[ \t]*[:,])|(?<=inference_mode)(?=[ \t]*[:,])|(?<=enable_grad)(?=[ \t]*[:,])")
-    return _in_line(cause, workspace, named, "()", "add `()`, which makes the guard", cost)
+def _script_no_grad(cause: ErrorCause, workspace: Workspace, cost: str) -> ChosenCure | None:
+    """`no_grad` for the guard that TorchScript doesn't know."""
+    unknown = re.compile(rb"(?<=\.)(?:inference_mode\((?:mode=)?(?:True)?\)|set_grad_enabled\((?:mode=)?False\))")
+    return _in_line(cause, workspace, unknown, "no_grad()", "`no_grad()` in place of the guard", cost)
 
 
 def _in_line(
     cause: ErrorCause, workspace: Workspace, where: re.Pattern[bytes], new: str, change: str, cost: str
 ) -> ChosenCure | None:
-    """A text at the one place of the innermost frame's line that fits."""
+    """A text for what fits at one place of the innermost frame's line."""
     source = workspace.read_or_none(cause.frames[-1].path) if cause.frames else None
     row = cause.frames[-1].row if cause.frames else 0
     if source is None or not 0 < row <= len(source.line_starts):
@@ -321,11 +328,30 @@ def _in_line(
     found = list(where.finditer(source.text, start, line_end(source.text, start)))
     if len(found) != 1:
         return None
-    edit = insertion(found[0].start(), new)
+    edit = Edit(Span(*found[0].span()), new)
     return ChosenCure(f"{change} at {source.path}:{row}", cost, source.path, (edit,))
 
 
-_AT_PLACE = {"detach": _detach, "call_it": _call_it}
+def _found_by_rules(message: KnownMessage, cause: ErrorCause, workspace: Workspace) -> Iterator[ChosenCure]:
+    """What rules about the message find in the functions of the frames, where no event shows the cause."""
+    paths = list(dict.fromkeys(frame.path for frame in reversed(cause.frames) if frame.path in cause.files))
+    if cause.event is not None or not paths or not message.rules:
+        return
+    report = fixes_for(check(paths, Options(select=message.rules), workspace=workspace))
+    for path in paths:
+        file = File(cause.files[path], 0, {})
+        functions = [function_at(file, frame.row)[1] for frame in cause.frames if frame.path == path]
+        for finding in report.findings:
+            row = report.start(finding).row
+            if finding.path != path or function_at(file, row)[1] not in functions:
+                continue
+            fix = finding.fix
+            change = f"{finding.code} at {path}:{row}: {fix.message if fix is not None else finding.message}"
+            edits = fix.edits if fix is not None and fix.applicability is not Applicability.DISPLAY else ()
+            yield ChosenCure(change, "none", path, edits)
+
+
+_AT_PLACE = {"detach": _detach, "script_no_grad": _script_no_grad}
 _LIKELY = {
     "no_grad": _likely_no_grad,
     "enable_grad": _likely_enable_grad,

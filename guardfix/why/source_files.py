@@ -53,6 +53,8 @@ def find_sources(
     if not found and cpp:
         found = list(_by_function(frames, listed, workspace))
     seeds = list(dict.fromkeys(frame.path for frame in found))
+    if not seeds and len(sources := [path for path in listed if _language(path) in ("cpp", "python")]) <= _MOST_FILES:
+        seeds = sources  # a message alone, in a small project
     files = list(islice(_with_imports(seeds, by_name, workspace), _MOST_FILES))
     others = _others([path for path in listed if path not in set(files)], workspace)
     return ErrorSources(tuple(found), tuple(files), tuple(others), len(listed))

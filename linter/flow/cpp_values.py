@@ -273,18 +273,28 @@ def construct_cpp(
 
 
 def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, state: State, place: Place) -> list[State]:
-    """`member(value)` in front of a constructor's body; a thread begins there."""
+    """`member(value)` in front of a constructor's body: an object of the member's type; a thread begins there."""
     name = last_name(initialiser.targets[0])
-    member = next((one for one in cls.body.members if one.name == name), None)
-    value = initialiser.value
-    if member is None or not isinstance(value, Bracketed) or not cpp_threads.declares_thread(member.annotation, place):
+    written = next((one.annotation for one in cls.body.members if one.name == name), None)
+    value, found = initialiser.value, state.find("<self>", place.frame)
+    if found is None or written is None or not isinstance(value, Bracketed) or _is_guard(written, place):
         return [one.state for one in machine.run((initialiser,), state, place) if one.kind == "next"]
     here = place.at(initialiser.span)
-    return [
-        last
-        for after, values in machine.each(value.items, state, here)
-        for last, _ in cpp_threads.start_thread(machine, tuple(values), after, here, "std::thread")
-    ]
+    is_thread = cpp_threads.declares_thread(written, place)
+    done: list[State] = []
+    for after, values in machine.each(value.items, state, here):
+        if is_thread:
+            pairs = cpp_threads.start_thread(machine, tuple(values), after, here, "std::thread")
+        elif len(values) == 1 and isinstance(after.thing(values[0]), (Instance, Opaque, Tensor)):
+            pairs = [(after, values[0])]  # a copy, or what `register_module` gives back
+        else:
+            pairs = made_of_type(machine, written, tuple(values), after, here, name)
+        for last, made in pairs:
+            owner = last.thing(found[1])
+            if not is_thread and isinstance(found[1], Ref) and isinstance(owner, Instance):
+                last.change(found[1], attributes={**owner.attributes, name: made})
+            done.append(last)
+    return done
 
 
 def _is_guard(written: Expression | None, place: Place) -> bool:

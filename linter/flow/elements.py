@@ -66,6 +66,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
         return [(state, element_of(machine, holder, state, _PARTS.index(name) % 2, shown))]
     if isinstance(thing, Tensor):
         assert isinstance(holder, Ref)
+        if name == "_version" and not tensors.read_version(machine, holder, thing, state, place):
+            return []
         return [(state, tensors.tensor_attribute(holder, thing, name, state, place))]
     if isinstance(thing, Opaque):
         assert isinstance(holder, Ref)

@@ -14,6 +14,7 @@ class EventKind(StrEnum):
     INFERENCE_WRITTEN = "an inference tensor is written outside the mode"
     INFERENCE_SAVED = "an inference tensor is saved for backward"
     INFERENCE_REQUIRES_GRAD = "an inference tensor is given requires_grad outside the mode"
+    INFERENCE_VERSION = "an inference tensor is asked for its version"
     INFERENCE_DATA = "a tensor is given the data of an inference tensor"
     INFERENCE_RESULT = "what a function's forward gives back was made in inference mode"
     NOT_RECORDED = "a gradient is asked for where nothing was recorded"
@@ -33,6 +34,7 @@ MESSAGES = {
     EventKind.INFERENCE_WRITTEN: "inference-tensor-written",
     EventKind.INFERENCE_SAVED: "inference-tensor-saved",
     EventKind.INFERENCE_REQUIRES_GRAD: "inference-tensor-requires-grad",
+    EventKind.INFERENCE_VERSION: "inference-tensor-version",
     EventKind.NOT_RECORDED: "nothing-recorded",
     EventKind.LEAF_WRITTEN: "leaf-written",
     EventKind.VIEW_WRITTEN: "view-written",

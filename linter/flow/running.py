@@ -49,7 +49,7 @@ def run_flow(
 def run_reached(
     machine: Machine, instead: Set[str] = frozenset(), *, every: bool = False, done: Set[int] = frozenset()
 ) -> None:
-    """Run all that guards can reach; with `every`, also what only switches recording off reaches, and all modules.
+    """Run all that guards can reach; with `every`, also what only switches recording off reaches, then all the rest.
 
     `done` are the bodies that have been run.
     """
@@ -62,6 +62,9 @@ def run_reached(
         for owner, body in functions_of(file):
             if id(body) not in done and (id(body) in reach or (not instead and matters_unguarded(file, body))):
                 run_function_of(machine, file, owner, body)
+    for file, owner, body in functions if every else ():
+        if id(body) not in done and id(body) not in reach and not matters_unguarded(file, body):
+            run_function_of(machine, file, owner, body)
     if machine.fills_by_others:
         # Who trains what others run in inference mode need not reach a guard.
         for file, owner, body in functions:

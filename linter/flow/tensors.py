@@ -18,6 +18,7 @@ from . import (
     torch_calls,
     unnoticed,
 )
+from .events import EventKind
 from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
@@ -71,6 +72,8 @@ def call_tensor_method(
         return [(state, ref)] if tensor_writes.require_grad(machine, ref, flag, state, place, name) else []
     if name == "is_inference":
         return [(state, inference_truth(ref, state))]
+    if name == "_version" and not read_version(machine, ref, thing, state, place):
+        return []
     if name == "set_" or name == "set_data":
         done = tensor_writes.set_data(machine, ref, arguments[0] if arguments else NONE, state, place)
         return [(state, ref)] if done else []
@@ -178,6 +181,24 @@ def call_opaque_method(
         return [(state, made)]
     reach.unknown_call(state, (ref, *values))
     return [(state, state.opaque(origin=dotted))]
+
+
+def read_version(machine: Interpreter, ref: Ref, thing: Tensor, state: State, place: Place) -> bool:
+    """`t._version`, which an inference tensor doesn't have, in inference mode or outside; False where that raises."""
+    if thing.inference is not True or thing.counted or thing.open or not thing.shown:
+        return True
+    shown = making.called(ref, state)
+    machine.report(
+        EventKind.INFERENCE_VERSION,
+        state,
+        place,
+        variable=shown,
+        what="it has no `_version`",
+        steps=(*thing.made, place.step(f"{f'`{shown}`' if shown else 'it'} is asked for its `_version`")),
+        guard=thing.guard,
+        presumed=thing.presumed,
+    )
+    return tensor_writes.cured(ref, state)
 
 
 def tensor_attribute(ref: Ref, thing: Tensor, name: str, state: State, place: Place) -> Value:

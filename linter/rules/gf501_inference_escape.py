@@ -2,16 +2,17 @@
 
 What it flags: a tensor that is made under `torch.inference_mode()` and is outside the mode modified in place (also by
 `out=`, an index, through a view), made to require gradients (also by `nn.Parameter`), saved for backward, or given to a
-parameter as its data. guardfix runs the program's functions on abstract tensors and follows them through calls,
-decorators, context managers, `ExitStack`, attributes, lists, dicts, hooks and closures, also from one method to
-another where every write of an attribute that is in sight makes such a tensor; the finding lists the steps. What is
-differentiated is what `backward` is called on, and the loss that a `training_step` or `compute_loss` returns. One
-thing is presumed and said: that a model which runs under the mode returns new tensors.
+parameter as its data; also one that is asked for its `_version`, in the mode or outside. guardfix runs the program's
+functions on abstract tensors and follows them through calls, decorators, context managers, `ExitStack`, attributes,
+lists, dicts, hooks and closures, also from one method to another where every write of an attribute that is in sight
+makes such a tensor; the finding lists the steps. What is differentiated is what `backward` is called on, and the loss
+that a `training_step` or `compute_loss` returns. One thing is presumed and said: that a model which runs under the mode
+returns new tensors.
 
 Why it is bad: such a tensor stays an inference tensor for good. Outside inference mode PyTorch raises `Inplace
 update to inference tensor outside InferenceMode is not allowed` (after it has changed the data), `Setting
-requires_grad=True on inference tensor outside InferenceMode is not allowed`, or `Inference tensors cannot be saved
-for backward`.
+requires_grad=True on inference tensor outside InferenceMode is not allowed`, `Inference tensors cannot be saved for
+backward`, or `Inference tensors do not track version counter`.
 
 Example:
 

@@ -102,6 +102,7 @@ STARTED = {
     "runtime_shim/cpp/compiler_processes.py": ["subprocess.Popen: command"],
     "runtime_shim/cpp/header_precompilation.py": ["subprocess.Popen: ['sh', '-c', script]"],
     "runtime_shim/cpp/linked_program.py": ["subprocess.run: [archiver, 'rcs', str(library), *members]"],
+    "guardfix/why/program_addresses.py": ["subprocess.run: [command, '-fiC', '-e', program]"],  # addr2line
     "runtime_shim/recording/call_sites.py": ["subprocess.run: [command, '-e', program]"],  # addr2line, of the compiler
     "runtime_shim/recording/contained_command.py": ["os.execvp: command[0]"],
     "runtime_shim/recording/real_torch.py": ["os.execv: program"],

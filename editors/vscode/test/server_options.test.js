@@ -2,7 +2,7 @@
 
 const assert = require("node:assert");
 const { test } = require("node:test");
-const { serverCommand, startFailure, LANGUAGES } = require("../server_options");
+const { serverCommand, startFailure, statusOf, LANGUAGES } = require("../server_options");
 const manifest = require("../package.json");
 
 const COMMANDS = [
@@ -21,6 +21,14 @@ for (const [name, configured, folder, command, first] of COMMANDS) {
 
 test("a failure says what to do", () => {
   assert.match(startFailure("guardfix", new Error("ENOENT")), /`guardfix`: ENOENT.*pip install 'guardfix\[server\]'/);
+});
+
+test("the status bar says what the server does", () => {
+  assert.deepStrictEqual(statusOf("running"), {
+    text: "$(shield) guardfix",
+    tooltip: "The server of guardfix is running. Click to see its log.",
+  });
+  assert.strictEqual(statusOf("stopped", "not found").tooltip, "not found");
 });
 
 test("each language wakes the extension", () => {

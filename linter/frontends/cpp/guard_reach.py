@@ -56,7 +56,7 @@ class Reach(NamedTuple):
 
 
 def reach_in(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> Reach:
-    """What is reached from these places; functions that are `named` are reached as well, though not what they call.
+    """What is reached from these places; functions and classes that are `named` are as well, though not what they call.
 
     `code` has no comments and strings.
     """
@@ -71,7 +71,8 @@ def reach_in(code: bytes, places: Iterable[int], named: Collection[str] = ()) ->
     others: list[OuterBlock] = []
     for index, block in enumerate(blocks):
         (kept if index in search.found or block.name in names else others).append(block)
-    return Reach(tuple(kept), tuple(others), search.mentioned, tuple(sorted(search.loose)), True)
+    mentioned = search.mentioned | names.intersection(space.name for space in classes)
+    return Reach(tuple(kept), tuple(others), mentioned, tuple(sorted(search.loose)), True)
 
 
 class _Search:

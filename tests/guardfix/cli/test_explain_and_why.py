@@ -145,6 +145,9 @@ def test_the_way_out_of_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         in shown
     )
     assert shown.endswith("2 need your decision: `guardfix migrate --interactive`.\n")
+    (tmp_path / "idle.py").write_text("import torch\n\ntorch.no_grad()\n")
+    shown = guardfix("check", "--isolated", "a.cpp", "idle.py")
+    assert shown.endswith("3 need your decision: `guardfix migrate --interactive`, `guardfix explain GF402`.\n")
     told = guardfix("migrate", "--isolated", ".")
     assert told.count("GF101 no fix") == 1
     assert "(also a.cpp:6:3, b.cpp:2:3, b.cpp:6:3 and 2 more)" in told

@@ -104,6 +104,12 @@ def test_wrapped(text: str, width: int | None, lines: list[str]) -> None:
     assert wrapped(text, width, first=4 if width else 0, indent="  ") == lines
 
 
+@pytest.mark.parametrize("width", [None, 12, 80])
+def test_the_first_line_keeps_its_indent(width: int | None) -> None:
+    lines = wrapped("  1. one two three", width, indent="     ")
+    assert lines == (["  1. one two", "     three"] if width == 12 else ["  1. one two three"])
+
+
 CODE = """#include <torch/torch.h>
 
 class ScaleFunction : public torch::autograd::Function<ScaleFunction> {

@@ -176,6 +176,25 @@ FAILING = [
         id="a parameter that is written",
     ),
     pytest.param(
+        {
+            "main.py": HEAD
+            + "class Watch:\n    def __init__(self, t):\n        self.seen = t._version\n\n"
+            + "with torch.inference_mode():\n    feats = body(x)\nWatch(feats)\n"
+        },
+        "`feats` is an inference tensor: it has no `_version`",
+        ["`torch.no_grad()` in place of `torch.inference_mode` at main.py:11"],
+        id="asked for its version",
+    ),
+    pytest.param(
+        {
+            "main.py": HEAD
+            + "@torch.no_grad()\ndef row(i):\n    return head.weight[i]\n\ndef fill(i):\n    r = row(i)\n    r.fill_(1)\n\nfill(0)\n"
+        },
+        "`r`: `fill_` changes it in place",
+        ["`with torch.no_grad():` around main.py:13"],
+        id="a view that is made under no_grad and written outside",
+    ),
+    pytest.param(
         {"main.py": HEAD + "print(head(x).numpy())\n"},
         "",
         ["`.detach()` before `.numpy()` at main.py:7"],
@@ -184,7 +203,7 @@ FAILING = [
     pytest.param(
         {"main.py": HEAD + "with torch.no_grad:\n    print(head(x).sum())\n"},
         "",
-        ["add `()`, which makes the guard at main.py:7"],
+        ["GF403 at main.py:7: call `torch.no_grad()`"],
         id="a guard without brackets",
     ),
 ]
@@ -208,6 +227,98 @@ def test_the_first_change_cures_the_error(
             (tmp_path / cure.path).write_bytes(rewrite_of(cure).text)
             assert run(tmp_path)[0] == 0
             write(tmp_path, files)
+
+
+def of(*lines: str, error: str) -> str:
+    """A traceback with these frames."""
+    frames = "".join(f'  File "main.py", line {line}\n' for line in lines)
+    return f"Traceback (most recent call last):\n{frames}{error}\n"
+
+
+IN_FUNCTION = """\
+import torch
+
+def act(net, x):
+    torch.no_grad()
+    return net(x).numpy()
+
+def other(net, x):
+    torch.no_grad()
+    return net(x)
+"""
+SCRIPTED = """\
+import torch
+
+def clip(x):
+    return x.clamp(0, 1)
+
+@torch.jit.script
+@torch.no_grad()
+def post(x):
+    return clip(x)
+"""
+BLOCK = """\
+import torch
+
+def forward(self, x):
+    with torch.inference_mode():
+        return self.proj(x)
+"""
+CURED = [
+    pytest.param(
+        IN_FUNCTION,
+        of("5, in act", error="RuntimeError: Can't call numpy() on Tensor that requires grad."),
+        [
+            "GF402 at main.py:4: put `with torch.no_grad():` around the code that it should cover",
+            "compute it under `no_grad` or inference mode",
+        ],
+        "    return net(x).detach().numpy()\n",
+        id="a guard in the function has no effect",
+    ),
+    pytest.param(
+        SCRIPTED,
+        of(
+            "6, in <module>",
+            error='RuntimeError: \nundefined value clip:\n  File "/a/torch/utils/_contextlib.py", line 9',
+        ),
+        ["put the guard around the call of the scripted function", "`with torch.no_grad():` in the scripted code"],
+        "@torch.no_grad()\n@torch.jit.script\n",
+        id="a function is scripted without its guard",
+    ),
+    pytest.param(
+        BLOCK,
+        of("4, in forward", error="RuntimeError: \nUnknown builtin op: aten::inference_mode."),
+        ["put the guard around the call of the scripted function"],
+        "    with torch.no_grad():\n",
+        id="a guard that TorchScript doesn't know",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "log", "by_hand", "written"), CURED)
+def test_what_else_cures_it(
+    text: str, log: str, by_hand: list[str], written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    answer = answer_for(log)
+    assert answer is not None
+    assert [cure.change for cure in answer.cures if not cure.edits] == by_hand
+    assert written in rewrite_of(answer.cures[0]).text.decode()
+
+
+def test_places_that_raise_the_same_are_named_where_the_text_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = HEAD + "with torch.inference_mode():\n    a = body(x)\n    b = body(x)\na += 1\nb += 1\n"
+    (tmp_path / "main.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    error = "RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed."
+    assert [
+        len(found.cause.elsewhere)
+        for found in (answer_for(error), answer_for(of("10, in <module>", error=error)))
+        if found
+    ] == [1, 0]
 
 
 def test_the_way_of_the_tensor_is_told_through_calls_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,3 +436,60 @@ def test_a_cpp_error_is_followed(log: str, tmp_path: Path, monkeypatch: pytest.M
     ]
     first = rewrite_of(answer.cures[0]).text.decode()
     assert "  c10::NoGradGuard guard;\n" in first
+
+
+CPP_CLASS = {
+    "model.h": """\
+        #pragma once
+        #include <torch/torch.h>
+        struct Model {
+          Model();
+          torch::Tensor features(const torch::Tensor& x);
+          void step(const torch::Tensor& x);
+          void reset();
+          torch::nn::Linear body, head;
+        };
+        """,
+    "model.cpp": """\
+        #include "model.h"
+        Model::Model() : body(3, 3), head(3, 1) {}
+        torch::Tensor Model::features(const torch::Tensor& x) {
+          c10::InferenceMode guard;
+          return torch::relu(body->forward(x));
+        }
+        void Model::step(const torch::Tensor& x) {
+          head->forward(features(x)).sum().backward();
+        }
+        void Model::reset() {
+          head->weight.zero_();
+        }
+        """,
+    "main.cpp": """\
+        #include "model.h"
+        int main() {
+          Model model;
+          model.step(torch::ones({2, 3}));
+        }
+        """,
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("Inference tensors cannot be saved for backward. To work around", "model.cpp:8"),
+        ("a leaf Variable that requires grad is being used in an in-place operation.", "model.cpp:11"),
+    ],
+)
+def test_members_of_cpp_objects_are_what_the_constructor_makes(
+    said: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, CPP_CLASS)
+    if "leaf" in said:
+        (tmp_path / "main.cpp").write_text('#include "model.h"\nint main() { Model model; model.reset(); }\n')
+    monkeypatch.chdir(tmp_path)
+    answer = answer_for(f"terminate called after throwing an instance of 'c10::Error'\n  what():  {said}\n")
+    assert answer is not None
+    assert answer.place is not None
+    assert f"{answer.place.path}:{answer.place.row}" == place
+    assert answer.cures[0].edits

@@ -71,6 +71,33 @@ File app/train.py:7, in step(net, x)
 
 {SAVED}
 """
+OLD_IPYTHON = f"""\
+<ipython-input-3-abc> in <module>
+----> 1 Trainer().fit()
+
+app/main.py in fit(self)
+----> 4         self.step(x)
+      5
+
+app/train.py in step(net, x)
+      5 def step(net, x):
+      6     net.train()
+----> 7     loss = net(x) * w
+
+{SAVED}
+"""
+RICH = f"""\
+╭──────────── Traceback (most recent call last) ────────────╮
+│ /srv/app/main.py:9 in main                                │
+│                                                           │
+│ ❱  9 │   step(net, x)                                     │
+│                                                           │
+│ /srv/app/train.py:7 in step                               │
+│                                                           │
+│ ❱  7 │   loss = net(x) * w                                │
+╰───────────────────────────────────────────────────────────╯
+{SAVED}
+"""
 CPP = """\
 terminate called after throwing an instance of 'c10::Error'
   what():  Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor
@@ -94,6 +121,14 @@ WARNED = (
     "attribute won't be populated during autograd.backward()."
 )
 
+
+def prefixed(text: str, *prefixes: str) -> str:
+    """The text with these in turn in front of its lines."""
+    return "".join(
+        f"{prefixes[number % len(prefixes)]}{line}" for number, line in enumerate(text.splitlines(keepends=True))
+    )
+
+
 CASES = [
     pytest.param(
         PYTHON, "inference-tensor-saved", ["/home/me/app/train.py:29", "/home/me/app/train.py:17"], id="Python"
@@ -104,10 +139,38 @@ CASES = [
         ["/home/me/app/train.py:29", "/home/me/app/train.py:17"],
         id="the one with a known message, of two",
     ),
-    pytest.param(WORKER, "inference-tensor-saved", ["data.py:11"], id="in a worker process"),
+    pytest.param(WORKER, "inference-tensor-saved", ["run.py:4", "data.py:11"], id="in a worker process"),
     pytest.param(PYTEST, "inference-tensor-saved", ["tests/test_train.py:12", "app/train.py:7"], id="pytest"),
     pytest.param(SHORT_PYTEST, "inference-tensor-saved", ["tests/test_train.py:12", "app/train.py:7"], id="in short"),
     pytest.param(IPYTHON, "inference-tensor-saved", ["app/train.py:7"], id="IPython"),
+    pytest.param(
+        OLD_IPYTHON, "inference-tensor-saved", ["app/main.py:4", "app/train.py:7"], id="IPython before version 8"
+    ),
+    pytest.param(RICH, "inference-tensor-saved", ["/srv/app/main.py:9", "/srv/app/train.py:7"], id="rich"),
+    pytest.param(
+        prefixed(PYTHON, "[rank0]: "),
+        "inference-tensor-saved",
+        ["/home/me/app/train.py:29", "/home/me/app/train.py:17"],
+        id="behind torchrun's rank",
+    ),
+    pytest.param(
+        "ready\n" + prefixed(PYTHON, "(Actor pid=9, ip=10.0.0.1) "),
+        "inference-tensor-saved",
+        ["/home/me/app/train.py:29", "/home/me/app/train.py:17"],
+        id="behind Ray's process",
+    ),
+    pytest.param(
+        prefixed(PYTHON, "2026-01-02 10:59:59,998 ERROR ", "2026-01-02 11:00:00,003 ERROR "),
+        "inference-tensor-saved",
+        ["/home/me/app/train.py:29", "/home/me/app/train.py:17"],
+        id="behind a logger's time",
+    ),
+    pytest.param(
+        PYTHON.replace("Traceback", "ERROR:trainer:Traceback"),
+        "inference-tensor-saved",
+        ["/home/me/app/train.py:29", "/home/me/app/train.py:17"],
+        id="with a logger's name in front of the first line alone",
+    ),
     pytest.param(CPP, "inference-tensor-saved", ["main", "app::loss_of"], id="C++, functions alone"),
     pytest.param(
         GDB,
@@ -130,6 +193,10 @@ def test_a_traceback_is_read(text: str, key: str | None, frames: list[str]) -> N
 
 def shown(path: str, row: int, function: str) -> str:
     return " ".join(filter(None, (function, f"{path}:{row}" if path else "")))
+
+
+def test_the_error_is_shown_without_what_stands_in_front_of_its_line() -> None:
+    assert read_traceback(prefixed(PYTHON, "[rank3]: ")).line == SAVED
 
 
 def test_colors_and_the_line_ends_of_windows_are_no_part_of_it() -> None:

@@ -14,6 +14,7 @@ WRITTEN = EventKind.INFERENCE_WRITTEN
 UNRECORDED = EventKind.NOT_RECORDED
 LEAF = EventKind.LEAF_WRITTEN
 VIEW = EventKind.VIEW_WRITTEN
+VERSION = EventKind.INFERENCE_VERSION
 
 _BEGIN = """
 import torch
@@ -169,6 +170,23 @@ CASES = [
         "with torch.inference_mode():\n    layer = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(layer.parameters())\noptimizer.step()",
         {11: [(WRITTEN, False)]},
         id="a step changes what has a gradient",
+    ),
+    # whose version is asked for
+    pytest.param("seen = t._version", {8: [(VERSION, True)]}, id="an inference tensor has no version"),
+    pytest.param("t.view(4)._version", {8: [(VERSION, True)]}, id="nor has its view"),
+    pytest.param(
+        "with torch.inference_mode():\n    seen = t._version", {9: [(VERSION, True)]}, id="nor in inference mode"
+    ),
+    pytest.param("t.detach()._version", {}, id="what is detached outside the mode has one"),
+    pytest.param("t.clone()._version", {}, id="so has a copy"),
+    pytest.param(
+        "with torch.inference_mode():\n    v = w.view(4)\nv._version", {}, id="so has a view of a normal tensor"
+    ),
+    pytest.param("seen = None if t.is_inference() else t._version", {}, id="the program asks first"),
+    pytest.param(
+        "try:\n    seen = t._version\nexcept RuntimeError:\n    seen = None",
+        {},
+        id="the program expects that it raises",
     ),
     # what isn't recorded
     pytest.param(
