@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from guardfix.linter.files.user_cache import user_cache_folder
-from guardfix.verify.scratch import scratch_folder
+from guardfix.verify.runs.scratch import scratch_folder
 
 from .repository_task import RepositoryTask, TaskOutcome
 

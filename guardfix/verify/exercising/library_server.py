@@ -17,8 +17,8 @@ from guardfix.module_command import module_command
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
 from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS, Serving
 
-from .program_runs import COMPILE_SECONDS, ProgramRun
-from .verdicts import VerificationFailed
+from ..judging.verdicts import VerificationFailed
+from ..runs.program_runs import COMPILE_SECONDS, ProgramRun
 
 FILLS = (0x00, 0x7F)
 """What memory outside of tensors is filled with, in the first run of a program and when it is repeated."""

@@ -30,13 +30,13 @@ from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import read_events
 
+from ..judging.lacking import needed_extras
+from ..judging.verdicts import VerificationFailed, status_in_words
+from ..programs.program_migration import Migration
+from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
+from ..runs.scratch import scratch_folder
+from ..runs.tree_copies import TREE, TreeCopy
 from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of
-from .lacking import needed_extras
-from .program_migration import Migration
-from .program_runs import OUTPUT_LIMIT, comparable, environment
-from .scratch import scratch_folder
-from .tree_copies import TREE, TreeCopy
-from .verdicts import VerificationFailed, status_in_words
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
