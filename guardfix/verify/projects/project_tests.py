@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -34,6 +33,7 @@ from ..judging.lacking import needed_extras
 from ..judging.verdicts import VerificationFailed, status_in_words
 from ..programs.program_migration import Migration
 from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
+from ..runs.run_starts import end_session
 from ..runs.scratch import scratch_folder
 from ..runs.tree_copies import TREE, TreeCopy
 from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of
@@ -291,9 +291,7 @@ def run_in_copy(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = process.wait(seconds)
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end_session(process)
     with open(log, "rb") as written:
         return status, written.read(OUTPUT_LIMIT).decode("utf-8", "replace")
 
