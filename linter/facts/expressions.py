@@ -511,18 +511,6 @@ def variable_of(expression: Expression | None) -> str:
     return first.path[0] if isinstance(first, NamePath) else ""
 
 
-def assigned_names(target: Expression) -> list[str]:
-    """The variables to which an assignment gives a value: `a`, `std::tie(a, b)`, `[a, b]`, `*out`."""
-    if isinstance(target, NamePath):
-        return [target.path[0]]
-    bare = pointee(target)
-    if isinstance(bare, Bracketed):
-        return [variable_of(item) for item in bare.items]
-    if isinstance(bare, CallExpression) and last_name(bare.callee) == "tie":
-        return [variable_of(argument) for argument in bare.arguments]
-    return [variable_of(bare)]
-
-
 def innermost_object(expression: Expression) -> Expression:
     """What a chain of members, calls and subscripts begins with: `x` of `x[0]->y.f(1).z`."""
     while True:

@@ -106,8 +106,6 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     """A name means what an import in the same file says, and not what a namespace holds."""
     runs_at_top_level: bool = False
     """Statements outside of functions run one after the other, so that a guard there covers those after it."""
-    shown_only: bool = False
-    """Its fixes are shown, never applied."""
 
     def is_header(self, path: str) -> bool:
         """Whether other files can include this one."""

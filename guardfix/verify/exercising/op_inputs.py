@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 
 from .op_signatures import ArgumentType, CallableOp, OpArgument
 
-FLOATS = ("float32", "float64")
 DTYPES = ("float32", "int64", "float64", "bool", "int32", "uint8", "float16")
 _FIRST_SIZES = (2, 3, 4, 5, 2)
 _SIZES = (1, 2, 3, 4, 5, 6, 8)
