@@ -58,7 +58,7 @@ def _in_piece(site: Site, piece: Facts, text: bytes) -> Site:
 
 @lru_cache(maxsize=1)
 def _pieces(facts: Facts) -> dict[Span, Facts]:
-    """The piece in which each use stands."""
+    """The piece in which each use is."""
     return {use.type_span: piece for piece in facts.embedded for use in piece.guard_uses}
 
 

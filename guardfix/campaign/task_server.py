@@ -4,7 +4,7 @@ Executors' workers have threads and connections, which a fork would copy in what
 one such server: it has imported everything and nothing else, and forks for each task a process with limits. Whatever
 happens there, an answer is given. When the worker is gone, what the server has begun is ended.
 
-Requests and answers are pickled, each behind its length. The server is only ever talked to by the process that
+Requests and answers are pickled, each after its length. The server is only ever talked to by the process that
 started it.
 """
 

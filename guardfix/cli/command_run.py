@@ -154,7 +154,7 @@ def run_from(given: SharedOptions, *, reads_stdin: bool = False) -> CommandRun:
 
 
 def _own_cache() -> str:
-    """Where facts are kept; empty, which is said, where others could have put them there."""
+    """Where facts are kept; empty, with a note, where others could have put them there."""
     folder = own_folder("facts")
     if not folder:
         write_note(f"note: {user_cache_folder()}: others can write to this cache, so it isn't used")

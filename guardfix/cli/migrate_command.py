@@ -159,7 +159,7 @@ _SHOWN_PLACES = 3
 
 
 def _also(places: list[str]) -> str:
-    """The other places of which the same is to be said."""
+    """The other places with the same message."""
     if not places:
         return ""
     more = f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else ""

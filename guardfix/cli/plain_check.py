@@ -27,12 +27,12 @@ def run_plainly(arguments: Sequence[str]) -> None:
     try:
         check(CheckOptions.of(given))
     except KeyboardInterrupt:
-        sys.stderr.write("\n")  # behind the terminal's `^C`, as click does it
+        sys.stderr.write("\n")  # after the terminal's `^C`, as click does it
         raise
     except Exception as error:
         click = sys.modules.get("click")
         if click is not None and isinstance(error, click.ClickException):
-            return  # what is said then depends on the command
+            return  # the message depends on the command
         sys.exit(status_after(error))
 
 

@@ -82,7 +82,7 @@ class Reporting(Struct, frozen=True):
         return replace(self, output_format=chosen)
 
     def write(self, report: FixableReport, run: CommandRun, stream: TextIO | None = None) -> None:
-        """Write the findings, and what is said beside them, to a stream, the chosen file or standard output."""
+        """Write the findings, and the notes beside them, to a stream, the chosen file or standard output."""
         from ..output.report_summary import notes, summary
 
         output_format = load_format(self.output_format or DEFAULT_FORMAT)

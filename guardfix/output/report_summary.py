@@ -1,4 +1,4 @@
-"""What is said beside the findings: the last lines, and notes on how files were read."""
+"""What is written beside the findings: the last lines, and notes on how files were read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a verified program around what matters: where its runs part, or where its first guard stands."""
+"""The steps of a verified program around what matters: where its runs part, or where its first guard is."""
 
 from __future__ import annotations
 

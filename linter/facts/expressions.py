@@ -5,7 +5,7 @@ is cut and meant for display only. Trees hold no places, so equal parts of a fil
 
 The nodes are msgspec's structs: they are made several times as fast as frozen dataclasses, and facts are sent between
 processes and kept as MessagePack, which holds data and no code. A field that holds any node has the type `Expression`,
-their union, by which they are told apart when they are read back.
+their union, by which they are distinguished when they are read back.
 """
 
 from __future__ import annotations
@@ -468,7 +468,7 @@ def is_unqualified(expression: Expression) -> bool:
 
 
 def renamed(expression: Expression, name: str) -> Expression:
-    """The same qualifiers with another name behind them: `a::d` for `a::b`, `a.d` for `a.b`; else the name alone."""
+    """The same qualifiers with another name after them: `a::d` for `a::b`, `a.d` for `a.b`; else the name alone."""
     if isinstance(expression, NamePath):
         return replace(expression, parts=(*expression.parts[:-1], name), template_arguments=None)
     if isinstance(expression, MemberAccess):

@@ -201,7 +201,7 @@ def find_files(
 
     `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`; `patterns`
     are further ones. `patterns_in` gives instead of `patterns` those that are in force in a folder (a real path): it
-    is asked where the walk begins, and again where a configuration may stand.
+    is asked where the walk begins, and again where a configuration may be.
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
     as Ruff does it. Symbolic links are followed only to places below the given roots; those that lead nowhere
     are passed over, as they have no text, unless they are named themselves. Paths are

@@ -165,7 +165,7 @@ _REGISTERS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::imp
 
 
 def words_job(job: Job) -> list[WordsFound | LeftOut]:
-    """Which of the words in `job.stands` stand whole in the job's files; files with none of them are missing."""
+    """Which of the words in `job.stands` occur whole in the job's files; files with none of them are missing."""
     found: list[WordsFound | LeftOut] = []
     for hit in job.hits:
         source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
@@ -184,7 +184,7 @@ def words_all(
     limits: FileLimits = NO_LIMITS,
     lost: list[str] | None = None,
 ) -> tuple[list[WordsFound], list[LeftOut]]:
-    """Which of the words in `job.stands` stand in which of the job's files, sorted by path, and what was left out."""
+    """Which of the words in `job.stands` occur in which of the job's files, sorted by path, and what was left out."""
     work = _Work[WordsFound | LeftOut](words_job, lambda hit, why: [LeftOut(hit[1], why)])
     return _sorted(_mapped(work, job, workers, executor, None, limits, [] if lost is None else lost))
 
@@ -230,7 +230,7 @@ class _Work(Struct, Generic[_Found], frozen=True):
 
     find: Callable[[Job], list[_Found]]
     unread: Callable[[Hit, str], list[_Found]]
-    """What is said instead of a file that cannot be read, and why it cannot."""
+    """The findings in place of a file that can't be read, and the reason."""
 
 
 def _mapped(

@@ -1,4 +1,4 @@
-"""Forked processes that read files for this one, each with pipes of its own.
+"""Forked processes that read files for this one, each with its own pipes.
 
 A pool from concurrent.futures waits for ever for a worker that was killed while it sent a result, as the other workers
 hold the same pipe; here, the end of a worker is the end of its pipe, whatever it was doing. What a lost worker had in
@@ -58,7 +58,7 @@ class Readers(Struct, Generic[_Found], eq=False):
 
     extract: Callable[[Sequence[Hit]], list[_Found]]
     unread: Callable[[Hit, str], list[_Found]]
-    """What is said instead of a file that cannot be read, and why it cannot."""
+    """The findings in place of a file that can't be read, and the reason."""
     others: int
     limits: FileLimits = NO_LIMITS
     done: Callable[[int], None] = lambda files: None

@@ -1,4 +1,4 @@
-# Long because the words of all verdicts stand together.
+# Long because the words of all verdicts are in one place.
 """What two runs of a program, before and after its migration, say about the migration."""
 
 from __future__ import annotations

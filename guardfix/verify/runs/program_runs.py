@@ -288,7 +288,7 @@ def pass_variables(names: Iterable[str]) -> None:
     _passed_too.update(names)
 
 
-# What the C++ old guard prints once, wherever it stands: the migrated program does not use it any more.
+# What the C++ old guard prints once, wherever it is: the migrated program does not use it any more.
 _DEPRECATION = re.compile(r"^.*AutoNonVariableTypeMode is deprecated.*\n?", re.MULTILINE)
 # `[W file.cpp:29]` and `File "x.py", line 3`: rewriting moves lines.
 _PLACES = re.compile(r'(\[W[^\]\n]*?:)\d+(?= ?\]|\])|(File "[^"\n]*", line )\d+|(\.(?:cpp|cc|cxx|h|hpp|py):)\d+')

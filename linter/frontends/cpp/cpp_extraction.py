@@ -131,7 +131,7 @@ class _ChosenCode(NamedTuple):
     """What of a text is read."""
 
     masked: bytes
-    """The text, blank where it is no code or needs no reading."""
+    """The text, blank where it isn't code or needs no reading."""
     code: bytes
     reach: Reach
     left_out: tuple[Function, ...] = ()

@@ -43,9 +43,9 @@ class _Place:
     prefix: int | None = None
     """The use whose block this is."""
     probing: bool = False
-    """Stands in `try:`, where a name alone asks whether it exists."""
+    """It is in `try:`, where a name alone asks whether it exists."""
     expecting: bool = False
-    """Stands in a block of a test that expects a failure."""
+    """It is in a block of a test that expects a failure."""
     stack: str = ""
     """The variable that holds the `ExitStack` whose block this is in."""
 
@@ -317,7 +317,7 @@ class ModuleReading:
         return given if is_mode else None
 
     def _entered_on_stack(self, entered: ast.Call, rest: Sequence[ast.stmt], place: _Place) -> _Place:
-        """The place behind `stack.enter_context(torch.inference_mode())`: what follows in the block is under it."""
+        """The place after `stack.enter_context(torch.inference_mode())`: what follows in the block is under it."""
         span = self.module.span(entered)
         last = len(self.uses) - 1
         use = next((index for index in range(last, -1, -1) if self.uses[index].call_span == span), None)
