@@ -6,7 +6,7 @@ from __future__ import annotations
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.facts.bodies import Assign, Loop
 from guardfix.linter.facts.expressions import simple_name
-from guardfix.linter.facts.statement_walk import all_statements, bodies_of
+from guardfix.linter.facts.statement_walk import all_statements, bodies_around
 
 from ..fix import Edit, Fix, insertion
 from ..fix_rule import FixRule
@@ -37,7 +37,7 @@ def _is_kept_through_a_loop(name: str, span: Span, facts: Facts) -> bool:
 
     A clone there would be made each time, and whoever holds the buffer would keep the old one.
     """
-    for body in bodies_of(facts):
+    for body in bodies_around(span, facts):
         for loop in all_statements(body.statements):
             if isinstance(loop, Loop):
                 inside = list(all_statements(loop.block))

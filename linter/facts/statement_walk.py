@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from .bodies import (
     AnyStatement,
@@ -20,6 +21,7 @@ from .bodies import (
 )
 from .expressions import CallExpression, Expression, nodes_of, words_of
 from .model import Facts
+from .spans import Nested, Span
 
 
 def all_statements(statements: Sequence[AnyStatement]) -> Iterator[AnyStatement]:
@@ -115,6 +117,16 @@ def bodies_of(facts: Facts) -> Iterator[Body]:
         one = waiting.pop()
         waiting += one.inner
         yield one
+
+
+@lru_cache(maxsize=64)
+def _bodies_by_place(facts: Facts) -> Nested[Body]:
+    return Nested(bodies_of(facts), lambda body: body.span)
+
+
+def bodies_around(place: Span, facts: Facts) -> Iterator[Body]:
+    """The bodies that a place is in, innermost first."""
+    return _bodies_by_place(facts).around(place)
 
 
 def bodies_named(name: str, facts: Facts) -> Iterator[Body]:

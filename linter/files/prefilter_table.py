@@ -100,7 +100,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf403_uncalled_guard.py': (2503, 2765260110),
     'rules/gf404_guard_on_class.py': (2049, 1185282891),
     'rules/gf405_raw_c_guard.py': (3325, 55153321),
-    'rules/gf406_yield_under_guard.py': (4293, 3399160890),
+    'rules/gf406_yield_under_guard.py': (4317, 1325417442),
     'rules/gf407_redundant_context_manager.py': (5261, 140995919),
     'rules/gf408_grad_mode_not_restored.py': (4377, 3852548027),
     'rules/gf409_override_loses_guard.py': (2951, 3138951077),

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from ..files.search_terms import SearchTerms
 from ..files.sources import BinaryFile, Unreadable
 from ..files.workspace import DISK, Workspace
 from ..guards import Guard, extended
+from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
 from .forked_readers import CAN_FORK, NO_LIMITS, FileLimits, Readers
 from .frontend import frontend_named
@@ -114,7 +116,7 @@ def _stands_in(text: bytes, terms: bytes | frozenset[bytes]) -> bool:
     """Whether the expression matches in the text, or one of the words is there as a whole."""
     if isinstance(terms, bytes):
         return re.search(terms, text) is not None
-    return any(holds_word(text, word) for word in terms)
+    return bool(words_held(text, terms))
 
 
 def cores() -> int:
@@ -164,13 +166,32 @@ class LeftOut(NamedTuple):
 _REGISTERS = (b"TORCH_LIBRARY", b"RegisterOperators", b"torch::Library", b"::import")
 
 
+def words_held(text: bytes, words: frozenset[bytes]) -> frozenset[bytes]:
+    """Those of the words that are in the text as a whole."""
+    if len(words) < _MANY:
+        return frozenset(word for word in words if holds_word(text, word))
+    found = words.intersection(_WORD.findall(text))
+    return found.union(word for word in _compound(words) if holds_word(text, word))
+
+
+_MANY = 16
+"""So many words take longer to look for than all words of a text to collect."""
+_WORD = lazy_regex(rb"\w+")
+
+
+@lru_cache(maxsize=64)
+def _compound(words: frozenset[bytes]) -> tuple[bytes, ...]:
+    """Those that aren't one word: `operator+`, `~Net`."""
+    return tuple(word for word in words if not _WORD.fullmatch(word))
+
+
 def words_job(job: Job) -> list[WordsFound | LeftOut]:
     """Which of the words in `job.stands` occur whole in the job's files; files with none of them are missing."""
     found: list[WordsFound | LeftOut] = []
     for hit in job.hits:
         source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
         if source is not None and isinstance(job.stands, frozenset):
-            words = frozenset(word for word in job.stands if holds_word(source.text, word))
+            words = words_held(source.text, job.stands)
             if words:
                 found.append(WordsFound(hit, words, any(hint in source.text for hint in _REGISTERS)))
     return found

@@ -44,7 +44,7 @@ from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.expressions import CallExpression, last_name, nodes_of
 from ..facts.python_uses import C_GUARDS, MODES, uses_of
-from ..facts.statement_walk import all_statements, bodies_of, expressions_of
+from ..facts.statement_walk import all_statements, bodies_around, expressions_of
 from ..findings import Finding
 from ..guards import current_guards
 from ..rule import Rule
@@ -86,11 +86,11 @@ _TO_THREADS = frozenset({"run_in_executor", "to_thread", "run_in_threadpool", "r
 
 def _handed_to_a_thread(span: Span, facts: Facts) -> str:
     """The function that hands what is awaited to another thread; empty where none does."""
-    for body in bodies_of(facts):
-        for statement in all_statements(body.statements):
-            if statement.span.holds(span):
-                for expression in expressions_of(statement):
-                    for node in nodes_of(expression):
-                        if isinstance(node, CallExpression) and last_name(node.callee) in _TO_THREADS:
-                            return last_name(node.callee)
+    body = next(bodies_around(span, facts), None)
+    for statement in all_statements(body.statements) if body is not None else ():
+        if statement.span.holds(span):
+            for expression in expressions_of(statement):
+                for node in nodes_of(expression):
+                    if isinstance(node, CallExpression) and last_name(node.callee) in _TO_THREADS:
+                        return last_name(node.callee)
     return ""

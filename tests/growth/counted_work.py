@@ -25,11 +25,16 @@ def calls_of(make: Shape, size: int, folder: Path) -> int:
     )
 
 
-def exponent_of(make: Shape, size: int, folder: Path) -> float:
-    """The exponent of the growth from `size` to four times as much: 1 is linear, 2 quadratic.
+def exponent_of(make: Shape, size: int, folder: Path, doublings: int = 2) -> float:
+    """The exponent of the growth from `size` to its last doubling: 1 is linear, 2 quadratic, 0 what size doesn't change.
 
-    It is that of what the second half of each costs: what every run costs whatever its size is gone.
+    It is that of what the first and the last doubling add: what every run costs whatever its size is gone.
     """
     calls_of(make, 2, folder)  # what is loaded and compiled once
-    one, two, four = (calls_of(make, times * size, folder) for times in (1, 2, 4))
-    return math.log2(max(four - two, 1) / max(two - one, 1))
+    counts = [calls_of(make, size << doubling, folder) for doubling in (0, 1, doublings - 1, doublings)]
+    least = counts[0] * _NOTHING
+    return math.log2(max(counts[3] - counts[2], least) / max(counts[1] - counts[0], least)) / (doublings - 1)
+
+
+_NOTHING = 0.02
+"""The part of a run below which what a doubling adds isn't growth: the work is then in C, or bounded."""

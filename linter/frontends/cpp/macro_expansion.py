@@ -61,7 +61,7 @@ def expansions(
 
     `code` has neither directives nor comments.
     """
-    reaching = _reaching(macros, sought)
+    reaching = _reaching(macros, _becoming(macros, sought))
     if not reaching:
         return
     work = _Work(macros)
@@ -72,9 +72,12 @@ def expansions(
 
 def invocations(text: bytes, code: bytes, wanted: frozenset[str], macros: Macros) -> tuple[Invocation, ...]:
     """With which arguments the file invokes the wanted macros, whether they are its own, directly or through others."""
-    names = {name.encode() for name in wanted}
+    words = {name: set(_WORD.findall(macro.body)) for name, macro in macros.items()}
+    there = set(_WORD.findall(code)).union(*words.values())
+    # Of what the whole project wants, a file has little.
+    names = {name.encode() for name in wanted.intersection(word.decode("utf-8", "replace") for word in there)}
     work = _Work({**{name: Definition((), b"") for name in names}, **macros})
-    reaching = _reaching(macros, re.compile(rb"\b(?:" + b"|".join(map(re.escape, sorted(names))) + rb")\b")) | names
+    reaching = _reaching(macros, {name for name, used in words.items() if not used.isdisjoint(names)}) | names
     found = []
     for place, name, arguments in _invocations(text, code, Span(0, len(code)), work):
         if not _reaches(name, arguments, reaching):
@@ -96,7 +99,7 @@ class Expander:
         macros = definitions(text, code)
         self._text = text
         self._code = code
-        self._reaching = _reaching(macros, sought)
+        self._reaching = _reaching(macros, _becoming(macros, sought))
         self._work = _Work({name: macro for name, macro in macros.items() if name in self._reaching})
         self._all = _Work(macros)
 
@@ -119,9 +122,13 @@ class _Work:
         """(macro, arguments) of every invocation that was expanded."""
 
 
-def _reaching(macros: Macros, sought: re.Pattern[bytes]) -> frozenset[bytes]:
-    """The macros that become what is sought, directly or through others."""
-    found = {name for name, macro in macros.items() if sought.search(macro.body)}
+def _becoming(macros: Macros, sought: re.Pattern[bytes]) -> set[bytes]:
+    """The macros in whose bodies what is sought is written."""
+    return {name for name, macro in macros.items() if sought.search(macro.body)}
+
+
+def _reaching(macros: Macros, found: set[bytes]) -> frozenset[bytes]:
+    """These macros, and those that become them directly or through others."""
     words = {name: set(_WORD.findall(macro.body)) for name, macro in macros.items()} if found else {}
     size = 0
     while size != len(found):

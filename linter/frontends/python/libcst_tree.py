@@ -239,7 +239,7 @@ class LibcstTrees:
 
 def _first_row(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return decorators[0].lineno if decorators else node.lineno
 
 
 def _last_row(node: ast.stmt) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 import libcst as cst
@@ -251,7 +252,7 @@ def _decorator(tree: LibcstTree, read: PythonUse, decorator: cst.Decorator, prop
         tree.statement_span(definition),
         tree.span(definition).start,
         names,
-        list(definition.decorators).index(decorator),
+        bisect_left(definition.decorators, tree.span(decorator).start, key=lambda one: tree.span(one).start),
         isinstance(definition, cst.FunctionDef) and bool(pauses_below(tree, definition.body, definition)),
     )
     formed = _formed(read, Form.DECORATOR, tree.span(decorator), None, tree.body_span(definition.body))

@@ -64,7 +64,7 @@ def walk_on(rows: Sequence[int], tree: ast.Module) -> Iterator[ast.AST]:
 def stands_on(rows: Sequence[int], node: ast.stmt) -> bool:
     """Whether a statement, with its decorators, is on one of these rows, which are sorted."""
     decorators = getattr(node, "decorator_list", None)
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) if decorators else node.lineno
+    first = decorators[0].lineno if decorators else node.lineno
     index = bisect_left(rows, first)
     return index < len(rows) and rows[index] <= (node.end_lineno or node.lineno)
 
