@@ -25,9 +25,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from guardfix.verify.compared_tests import Round
-from guardfix.verify.project_tests import BuiltCopy, TestSettings
-from guardfix.verify.tree_copies import TREE, TreeCopy
+from guardfix.verify.projects.compared_tests import Round
+from guardfix.verify.projects.project_tests import BuiltCopy, TestSettings
+from guardfix.verify.runs.tree_copies import TREE, TreeCopy
 
 TARGET = 0.8
 

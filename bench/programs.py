@@ -29,10 +29,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from guardfix.verify.program_runs import Limits, ProgramRun
-from guardfix.verify.programs import Program, find_programs, with_builds
-from guardfix.verify.verdicts import status_in_words
-from guardfix.verify.verifying import Settings, run_once
+from guardfix.verify.judging.verdicts import status_in_words
+from guardfix.verify.program_copies import Settings
+from guardfix.verify.programs.program_discovery import Program, find_programs, with_builds
+from guardfix.verify.runs.program_runs import Limits, ProgramRun
+from guardfix.verify.verifying import run_once
 
 
 def outcome(run: ProgramRun) -> tuple[bool, str]:

@@ -25,7 +25,7 @@ from typing import Any
 
 from extension_tests import PROJECTS, Project
 from guardfix.linter.frontends.cpp.cpp_frontend import FRONTEND
-from guardfix.verify.tree_copies import TREE, TreeCopy
+from guardfix.verify.runs.tree_copies import TREE, TreeCopy
 
 TARGET = 0.9
 _MISSED = "not reached"

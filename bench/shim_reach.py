@@ -28,7 +28,7 @@ from typing import NamedTuple
 import coverage
 
 import guardfix.runtime_shim
-from guardfix.verify.programs import find_programs
+from guardfix.verify.programs.program_discovery import find_programs
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIM = Path(guardfix.runtime_shim.__path__[0]).resolve()

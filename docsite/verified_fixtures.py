@@ -8,8 +8,9 @@ from typing import Any
 
 from guardfix.output.trace_excerpt import trace_excerpt
 from guardfix.output.verdict_text import result_reasons
-from guardfix.verify.verdicts import VerificationFailed
-from guardfix.verify.verifying import Settings, verify_against
+from guardfix.verify.judging.verdicts import VerificationFailed
+from guardfix.verify.program_copies import Settings
+from guardfix.verify.verifying import verify_against
 
 _MAIN = re.compile(r"\bint\s+main\s*\(")
 _SIGNS = {"same": "", "marks": "≈", "parted": "≠"}

@@ -122,7 +122,7 @@ _NO_ATTRIBUTES = "* -text -crlf !eol -ident -filter !working-tree-encoding !diff
 
 
 def _environment() -> dict[str, str]:
-    """The variables for git: none that leads it elsewhere, and no PATH on which the current folder stands."""
+    """The variables for git: none that leads it elsewhere, and a PATH without the current folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "PATH": os.pathsep.join(_program_folders()), **_NEUTRAL}
 

@@ -46,11 +46,11 @@ class SettingsOf(Struct, frozen=True):
     values: Mapping[str, Any]
 
     def patterns(self, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """(folder, patterns) of a setting; none when it isn't said."""
+        """(folder, patterns) of a setting; none when it isn't set."""
         return ((self.folder or os.curdir, tuple(self.values[key])),) if self.values.get(key) else ()
 
     def strings(self, key: str) -> tuple[str, ...]:
-        """A list; none when it isn't said."""
+        """A list; none when it isn't set."""
         return tuple(self.values.get(key, ()))
 
 
@@ -99,7 +99,7 @@ class Configuration(Struct, frozen=True):
         return structs.replace(self, sources=tuple(kept))
 
     def options(self) -> Options:
-        """What a run makes of it when nothing else is said. Raises `BadConfiguration`."""
+        """What a run makes of it without other options. Raises `BadConfiguration`."""
         from guardfix.linter.engine import Options
         from guardfix.linter.files.discovery import PathPatterns
         from guardfix.linter.rule import Selection

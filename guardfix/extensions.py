@@ -1,4 +1,4 @@
-"""What a project adds by its configuration: guards of its own, and rules of other packages."""
+"""What a project adds by its configuration: its own guards, and rules of other packages."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def rules_of_plugin(name: str) -> tuple[Rule, ...]:
         )
     try:
         loaded = found[0].load()
-    except Exception as error:  # whatever a plugin does wrong, its name has to be told
+    except Exception as error:  # whatever a plugin does wrong, its name has to be reported
         raise BadExtension(f"`plugins`: `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
     return tuple(_checked(rule, name) for rule in _rules_in(loaded))
 

@@ -33,7 +33,7 @@ class Setting(Struct, frozen=True):
     example: str
     """As TOML, without the key."""
     whole_run: bool = False
-    """It is read from the configuration of the working folder, whatever configurations stand further down."""
+    """It is read from the configuration of the working folder, whatever configurations there are below it."""
 
 
 def _is_text(value: Any) -> bool:

@@ -130,7 +130,7 @@ class Report(Struct, dict=True):
     work: BoundedWork = field(default_factory=BoundedWork)
     """What has been done with each file, and is still to be done, within the limits of the run."""
     about_left_out: Callable[[str, str], Sequence[Finding]] = lambda path, why: ()
-    """What is to be said of a file (a path) that is left out, and why it is."""
+    """The findings about a file (a path) that is left out, and the reason."""
 
     def again(self, texts: Mapping[str, bytes]) -> Report:
         """The same check with other texts, by path, for some of the files; only what changed is read again.

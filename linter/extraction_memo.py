@@ -100,7 +100,7 @@ class ExtractionMemo:
         return self._listings[key]
 
     def search(self, words: Sequence[bytes], among: Sequence[str]) -> list[Hit] | None:
-        """The files on the disk in which one of the words stands, if this very list was searched for them before."""
+        """The files on the disk in which one of the words occurs, if this very list was searched for them before."""
         found = self._searches.get((tuple(words), id(among)))
         return found[1] if found is not None else None
 

@@ -77,7 +77,7 @@ def prefilter_of(
 
 
 def _with_shapes(always: tuple[bytes, ...], wide: Sequence[Rule], language: str) -> tuple[bytes, ...]:
-    """What matters in whatever shape it stands, with the guards of rules that were chosen and aren't on by default."""
+    """What matters in any shape, with the guards of rules that were chosen and aren't on by default."""
     mine = [rule for rule in wide if language in rule.languages]
     return shortened((*always, *_guard_texts(mine, frontends()[language]))) if mine else always
 
@@ -126,7 +126,7 @@ def _texts(rules: Sequence[Rule], language: str) -> list[bytes]:
 
 
 def shortened(needles: Iterable[bytes]) -> tuple[bytes, ...]:
-    """Fewer needles, of which one stands wherever one of these does: what two of them share replaces both."""
+    """Fewer needles, of which one occurs wherever one of these does: what two of them share replaces both."""
     given = tuple(needles)
     kept: list[bytes] = []
     for needle in given:

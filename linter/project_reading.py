@@ -319,7 +319,7 @@ class ProjectReader(Struct, dict=True):
                 new = self._questions(project, language) - known
                 if new:
                     known |= new
-                    # Facts are read again where a watched name stands: the place itself is then among the uses.
+                    # Facts are read again where a watched name occurs: the place itself is then among the uses.
                     more += self._files_that_name(new, frozenset(known), language, progress=progress)
                     around += self._files_that_name(
                         new, frozenset(known), language, self._around.files, progress=progress
@@ -439,7 +439,7 @@ class ProjectReader(Struct, dict=True):
         ]
 
     def _hits_of(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
-        """The files in which one of the words stands."""
+        """The files in which one of the words occurs."""
         if among is not self._around.files.get(language):
             return self._sifted(words, among, language)
         # What is in memory may be another text each time; the disk stays as it was.
@@ -476,7 +476,7 @@ class ProjectReader(Struct, dict=True):
         stands: Callable[[Iterable[bytes]], bytes | frozenset[bytes]] = frozenset,
         progress: _Progress | None = None,
     ) -> list[Facts]:
-        """The facts of the files, of all that are checked or `among` others, in which one of the names stands."""
+        """The facts of the files, of all that are checked or `among` others, in which one of the names occurs."""
         words = [name.encode() for name in sorted(names)]
         paths = (self.found.files if among is None else among).get(language, ())
         if not words or not paths:

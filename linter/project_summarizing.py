@@ -32,7 +32,7 @@ _MOST_FILES = 400
 """How many files are read for their sake."""
 
 OpenUse = tuple[str, GuardUse]
-"""A use and the file in which it stands."""
+"""A use and the file in which it is."""
 
 
 def uses_left_open(project: Project, language: str, rules: Sequence[Rule], work: BoundedWork) -> list[OpenUse]:

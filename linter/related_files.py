@@ -1,4 +1,4 @@
-"""The project around the paths that are checked: where the answers to their open questions may stand.
+"""The project around the paths that are checked: where the answers to their open questions may be.
 
 A project is what lies below the nearest folder with a configuration or a repository. Its other files are listed when
 the first question comes, and searched for the names in question alone; nothing is reported in them.
@@ -20,7 +20,7 @@ LARGEST = 20_000
 """Files of a project that are still searched for the answer to a question."""
 
 Find = Callable[[Sequence[str], Callable[[list[str], str], None]], FoundFiles]
-"""`find_files` as a run calls it: (paths, what is told of each folder's files) -> the files."""
+"""`find_files` as a run calls it: (paths, what is called with each folder's files) -> the files."""
 
 _ELSEWHERE = "what decides this may be in another file"
 

@@ -24,7 +24,7 @@ class Outcome:
     """(path, reason) of files that could not be written."""
 
     def lines(self) -> Iterator[str]:
-        """What a person should be told."""
+        """What a person should know."""
         fixes = sum(len(rewritten.applied) for rewritten in self.written)
         if fixes:
             files = len(self.written)

@@ -76,7 +76,7 @@ class Rewrite:
         return offset
 
     def offset_before(self, offset: int) -> int:
-        """Where a byte of the new text stood in the old one; for an inserted byte, where it was inserted."""
+        """Where a byte of the new text was in the old one; for an inserted byte, where it was inserted."""
         for one in reversed((self, *self.later)):
             offset = one._backward.moved(offset)
         return offset

@@ -89,7 +89,7 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def _header(name: str) -> bytes:
-    """The name as git writes it: quoted where it must be, and with a tab behind it where it holds a space."""
+    """The name as git writes it: quoted where it must be, and with a tab after it where it holds a space."""
     raw = os.fsencode(name)
     if not raw.decode("utf-8", "surrogateescape").isprintable() or re.search(rb'["\\]', raw):
         return b'"' + re.sub(rb'["\\\x00-\x1f\x7f-\xff]', _escaped, raw) + b'"'

@@ -36,7 +36,7 @@ def made_decorator(site: Site) -> Fix | None:
 
 
 def decorator_removal(text: bytes, found: PythonUse) -> list[Edit] | None:
-    """The decorator goes with its line; a comment behind it stays. None where something else is on the line."""
+    """The decorator goes with its line; a comment after it stays. None where something else is on the line."""
     span = found.use.span
     start = line_start(text, span.start)
     if text[start : span.start].strip():

@@ -29,7 +29,7 @@ from .replacement_doubts import doubts_about_the_context, unnoticed_in_words
 def alias_decision(project: Project, name: str) -> Context | None:
     """The context on which all uses through an alias agree; None when they do not, or one cannot follow.
 
-    The alias and its uses change together or not at all, so an argument may only stand in the alias's own file.
+    The alias and its uses change together or not at all, so an argument may only be in the alias's own file.
     """
     contexts = set()
     for where, use in project.mentions(name):

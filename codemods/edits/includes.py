@@ -106,7 +106,7 @@ def _insertion(facts: Facts, text: bytes, header: str) -> Edit:
 
 
 def _is_include_guard(conditional: Conditional, text: bytes) -> bool:
-    """`#ifndef NAME`, `#define NAME` at once, and nothing but comments behind its `#endif`."""
+    """`#ifndef NAME`, `#define NAME` at once, and nothing but comments after its `#endif`."""
     name = re.fullmatch(r"!defined\((\w+)\)", conditional.branches[0].condition)
     if name is None or len(conditional.branches) > 1:
         return False

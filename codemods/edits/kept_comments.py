@@ -100,7 +100,7 @@ def _found_comments(text: bytes, language: str) -> list[Span]:
 
 
 def _without_return(span: Span, text: bytes) -> Span:
-    """The comment without the first character of a CRLF behind it."""
+    """The comment without the first character of a CRLF after it."""
     return Span(span.start, span.end - 1) if text.startswith(b"\r\n", span.end - 1) else span
 
 

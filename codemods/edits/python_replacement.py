@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
@@ -12,17 +13,17 @@ from guardfix.linter.analysis.project import Project
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import first_name
-from guardfix.linter.facts.python_model import PythonUse
+from guardfix.linter.facts.python_model import PythonFacts, PythonUse
 from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.findings import Context, Decision
 from guardfix.linter.frontends.python.python_parsing import parse_python
 from guardfix.linter.named_tuples import NamedTuple
 
-from ..fix import Edit, Fix
+from ..fix import Edit, Fix, insertion
 from ..site import Site
 from .hazards import hazards_in_words
-from .python_imports import import_edits
 from .replacement_doubts import doubts_about_the_context
+from .statements import line_start, newline_of
 from .with_blocks import body_under_guard, rest_of_block_under
 from .with_items import item_removal
 
@@ -42,7 +43,7 @@ def python_replacement(site: Site) -> Fix | None:
     gone = _import_to_take_out(facts, site.project, site.text, first_name(found.use.named))
     # The import goes with the fixes that leave no use of the name: with unsafe ones where one of them is unsafe.
     unneeded = gone.use if gone is not None and gone.is_doubtful == bool(replaced.doubts) else None
-    edits = [*replaced.edits, *import_edits(facts.python, site.text, unneeded)]
+    edits = [*replaced.edits, *_import_edits(facts.python, site.text, unneeded)]
     message = f"replace {found.use.written} with {_spelling(facts, decision)}"
     dropped = _redundant_neighbours(found, facts, site.text) if decision.context is Context.INFERENCE else []
     if dropped:
@@ -194,3 +195,33 @@ def _mentions(text: bytes, name: str) -> int:
         (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
         for node in (ast.walk(tree) if tree is not None else ())
     )
+
+
+def _import_edits(python: PythonFacts, text: bytes, gone: GuardUse | None) -> list[Edit]:
+    """The edits that import torch where the file has it under no name, and take the import of `gone` out."""
+    missing = not python.torch_name
+    edits: list[Edit] = []
+    if gone is not None:
+        edits.append(_without_import(text, gone, "import torch" if missing else ""))
+        missing = missing and edits[0].content == ""
+    if missing:
+        edits.append(insertion(python.imports_end, f"import torch{newline_of(text, 0).decode()}"))
+    return edits
+
+
+def _without_import(text: bytes, use: GuardUse, instead: str) -> Edit:
+    if use.shared:
+        # `from ops import A, Old, B`: the name goes, with the comma on one side.
+        behind = re.compile(rb"\s*,\s*").match(text, use.type_span.end)
+        if behind is not None:
+            return Edit(Span(use.type_span.start, behind.end()), "")
+        before = re.compile(rb",\s*$").search(text[use.span.start : use.type_span.start])
+        start = use.span.start + before.start() if before else use.type_span.start
+        return Edit(Span(start, use.type_span.end), "")
+    if instead:
+        return Edit(use.span, instead)
+    start = line_start(text, use.span.start)
+    match = re.compile(rb"[ \t]*(?:\r\n|\n|\r|$)").match(text, use.span.end)
+    if text[start : use.span.start].strip() or match is None:
+        return Edit(use.span, "pass")
+    return Edit(Span(start, match.end()), "")

@@ -43,7 +43,7 @@ def newline_of(text: bytes, offset: int) -> bytes:
 
 
 def removal(text: bytes, span: Span) -> Edit:
-    """Take a statement out: with its line, when nothing else is on it; a comment behind it stays."""
+    """Take a statement out: with its line, when nothing else is on it; a comment after it stays."""
     start = line_start(text, span.start)
     alone_before = text[start : span.start].strip(_BLANKS) == b""
     comment = _COMMENT.match(text, span.end)
@@ -57,7 +57,7 @@ def removal(text: bytes, span: Span) -> Edit:
             # The comment moves to where the statement began.
             return Edit(Span(span.start, comment.start(1)), "")
         if text[max(0, start - 3) : start].rstrip(b"\r\n").endswith(b"\\"):
-            return Edit(span, "")  # the line before would take in the one behind
+            return Edit(span, "")  # the line before would take in the one after
         return Edit(Span(start, newline.end() if newline else rest_start), "")
     if not alone_before and alone_after and not comment:
         cut = span.start
@@ -137,5 +137,5 @@ _CONTINUATION = lazy_regex(rb"\s*(?:else|catch|while|[),;.])")
 
 
 def _continues(code: bytes, position: int) -> bool:
-    """Whether the statement goes on behind a closing brace."""
+    """Whether the statement goes on after a closing brace."""
     return _CONTINUATION.match(code, position) is not None

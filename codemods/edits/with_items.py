@@ -74,7 +74,7 @@ def _item_on_its_own_line(text: bytes, found: PythonUse) -> list[Edit] | None:
 
 
 def _body(node: cst.With) -> Sequence[Statement] | None:
-    """The statements of a `with`, to be in its place, with the comments that stood on it."""
+    """The statements of a `with`, to be in its place, with the comments that were on it."""
     if isinstance(node.body, cst.SimpleStatementSuite):
         return [cst.SimpleStatementLine(node.body.body, node.leading_lines, node.body.trailing_whitespace)]
     block = cst.ensure_type(node.body, cst.IndentedBlock)

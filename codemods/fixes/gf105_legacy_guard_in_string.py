@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Applicability
-from guardfix.linter.frontends.embedded.embedded_cpp import Literal, find_literals, lay_out
+from guardfix.linter.frontends.embedded.embedded_cpp import Literal, Piece, find_literals, lay_out
 from guardfix.linter.frontends.python.python_parsing import parse_python
 
-from ..edits.literal_edits import edit_in_literal
 from ..fix import Edit, Fix
 from ..fix_rule import FixRule
 from ..site import Site
@@ -59,7 +58,7 @@ def _in_piece(site: Site, piece: Facts, text: bytes) -> Site:
 
 @lru_cache(maxsize=1)
 def _pieces(facts: Facts) -> dict[Span, Facts]:
-    """The piece in which each use stands."""
+    """The piece in which each use is."""
     return {use.type_span: piece for piece in facts.embedded for use in piece.guard_uses}
 
 
@@ -89,7 +88,7 @@ def _written(fix: Fix, literal: Literal, home: Span, piece: Facts) -> Fix | None
     for edit in fix.edits:
         if _is_include(edit, piece):
             continue
-        written = edit_in_literal(edit, literal, home)
+        written = _edit_in_literal(edit, literal, home)
         if written is None:
             return None
         edits.append(written)
@@ -99,3 +98,32 @@ def _written(fix: Fix, literal: Literal, home: Span, piece: Facts) -> Fix | None
         message = f"{fix.message}; the template hides part of the code"
         return replace(result, message=message, applicability=Applicability.UNSAFE)
     return result
+
+
+def _edit_in_literal(edit: Edit, literal: Literal, home: Span) -> Edit | None:
+    """An edit of the C++ as an edit of the literal; None where it would cross the literal's own punctuation.
+
+    `home` is the place that the edit is about: what is taken out beyond its piece of the literal is cut off there.
+    """
+    piece = literal.piece_at(edit.span)
+    if piece is not None:
+        return Edit(edit.span, _escaped(edit.content, piece, literal))
+    piece = literal.piece_at(home)
+    if piece is None or edit.content:
+        return None
+    # What is taken out reaches over the ends of one of several literals side by side.
+    span = Span(max(edit.span.start, piece.content.start), min(edit.span.end, piece.content.end))
+    return Edit(span, "") if span.start < span.end else None
+
+
+def _escaped(content: str, piece: Piece, literal: Literal) -> str:
+    """C++ text as it is written in this literal."""
+    if not piece.raw:
+        content = content.replace("\\", "\\\\")
+        if len(piece.quote) == 1:
+            content = content.replace("\n", "\\n").replace(piece.quote.decode(), "\\" + piece.quote.decode())
+    if piece.formatted or literal.format_template:
+        content = content.replace("{", "{{").replace("}", "}}")
+    if literal.percent_template:
+        content = content.replace("%", "%%")
+    return content

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from guardfix.linter.facts import Form
+from collections.abc import Iterator
+from functools import lru_cache
+
+from guardfix.linter.analysis.guard_comments import quoted, speaks_of_guards
+from guardfix.linter.facts import Comment, Facts, Form, Span
+from guardfix.linter.frontends.python.python_comments import python_comments
 
 from ..edits.decorator_lines import decorator_removal
-from ..edits.python_guard_comments import doubts_of_python_comments
 from ..fix import Fix
 from ..fix_rule import FixRule
 from ..site import Site
@@ -28,5 +32,39 @@ def take_out(site: Site) -> Fix | None:
         return None
     lines = sum(site.text.count(b"\n", *edit.span) for edit in edits)
     doubts = [f"it indents {lines} lines anew"] if lines > site.project.reindent_limit else []
-    doubts += doubts_of_python_comments(site.text, found.call_span, site.facts)
+    doubts += _doubts_of_python_comments(site.text, found.call_span, site.facts)
     return site.fix(f"remove `{found.use.written}()`", edits, doubts=doubts)
+
+
+def _doubts_of_python_comments(text: bytes, guard: Span, facts: Facts) -> list[str]:
+    """Comments at the guard that a person should read before it goes."""
+    said = filter(speaks_of_guards, _comments_at(text, guard, facts))
+    return [f"a comment at line {facts.row(comment.span.start)} says {quoted(comment)}" for comment in said]
+
+
+def _comments_at(text: bytes, guard: Span, facts: Facts) -> Iterator[Comment]:
+    rows = facts.rows(guard)
+    by_row = _by_row(text, facts)
+    row, above = rows.start, []
+    while (span := by_row.get(row - 1)) is not None and _is_alone(text, span):
+        row -= 1
+        above.append(_comment(span, text, alone=True))
+    yield from reversed(above)
+    for inside in rows:
+        if inside in by_row:
+            yield _comment(by_row[inside], text, alone=False)
+
+
+@lru_cache(maxsize=4)
+def _by_row(text: bytes, facts: Facts) -> dict[int, Span]:
+    """The file's comments: it may have many guards."""
+    return {facts.row(span.start): span for span in python_comments(text)}
+
+
+def _comment(span: Span, text: bytes, *, alone: bool) -> Comment:
+    written = text[slice(*span)].decode("utf-8", "replace")
+    return Comment(span, " ".join(written.lstrip("#!: ").split()), alone)
+
+
+def _is_alone(text: bytes, span: Span) -> bool:
+    return not text[text.rfind(b"\n", 0, span.start) + 1 : span.start].strip()

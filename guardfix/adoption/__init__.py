@@ -1,1 +1,1 @@
-"""Taking guardfix into a large tree: findings told again later, baselines, changed lines, comments, owners."""
+"""Taking guardfix into a large tree: findings recognized later, baselines, changed lines, comments, owners."""

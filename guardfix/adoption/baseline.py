@@ -60,7 +60,7 @@ class Baseline:
     """Where its paths start from, links resolved."""
     entries: Counter[Known]
     initial: int
-    """How many findings it held when it was created; `updated` keeps this, so that progress can be told."""
+    """How many findings it held when it was created; `updated` keeps this, so that progress can be shown."""
 
     @classmethod
     def of(cls, report: Report, folder: str) -> Baseline:

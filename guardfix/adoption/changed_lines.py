@@ -21,7 +21,7 @@ _CONTROLS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"
 
 
 class NoDiff(Exception):
-    """Changed lines that cannot be told; the message says why."""
+    """Changed lines that can't be found out; the message says why."""
 
 
 @dataclass

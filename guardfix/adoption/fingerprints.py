@@ -1,7 +1,7 @@
 """What a finding is recognised by after its lines have moved.
 
 Rows, columns and messages change with code elsewhere in the file (a message may name another row). What stays is the
-rule, the code that the finding is about, and the function in which it stands.
+rule, the code that the finding is about, and the function in which it is.
 """
 
 from __future__ import annotations

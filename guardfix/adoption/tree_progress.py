@@ -54,7 +54,7 @@ def progress_of(
     report: FixableReport, names: Mapping[str, str], owners: CodeOwners, baseline: Baseline | None, depth: int
 ) -> TreeProgress:
     """What a report comes to. `names` are the files' paths from the top of the repository; `depth` parts of a folder's
-    name are told apart."""
+    name are kept apart."""
     found = TreeProgress(report.files)
     for finding in report.findings:
         step = next_step(finding)

@@ -15,7 +15,7 @@ from typing import Any
 from guardfix.git_files import NoRepository
 from guardfix.linter.files.user_cache import user_cache_folder
 from guardfix.module_command import module_command
-from guardfix.verify.scratch import scratch_folder
+from guardfix.verify.runs.scratch import scratch_folder
 
 from .repository_commits import commit_of
 from .repository_task import RepositoryTask, TaskOutcome, TaskResult

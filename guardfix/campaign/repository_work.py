@@ -28,7 +28,7 @@ from .repository_task import RepositoryTask
 from .use_rows import finding_rows, use_rows
 
 if TYPE_CHECKING:
-    from guardfix.verify.guard_outcomes import GuardOutcome
+    from guardfix.verify.judging.guard_outcomes import GuardOutcome
 
 USES, FINDINGS = "uses.ndjson", "findings.ndjson"
 
@@ -109,13 +109,14 @@ def _paths(task: RepositoryTask, options: Options) -> list[str]:
 
 def _verdicts(task: RepositoryTask, report: FixableReport) -> Iterator[GuardOutcome]:
     """What programs, or the tests, of the repository say about each migrated guard."""
-    from guardfix.verify.guard_outcomes import guard_outcomes
-    from guardfix.verify.program_migration import migrate
-    from guardfix.verify.program_runs import Limits
-    from guardfix.verify.programs import find_programs, with_builds
-    from guardfix.verify.project_tests import TestSettings, verify_project_tests
-    from guardfix.verify.verdicts import VerificationFailed
-    from guardfix.verify.verifying import Settings, verify
+    from guardfix.verify.judging.guard_outcomes import guard_outcomes
+    from guardfix.verify.judging.verdicts import VerificationFailed
+    from guardfix.verify.program_copies import Settings
+    from guardfix.verify.programs.program_discovery import find_programs, with_builds
+    from guardfix.verify.programs.program_migration import migrate
+    from guardfix.verify.projects.project_tests import TestSettings, verify_project_tests
+    from guardfix.verify.runs.program_runs import Limits
+    from guardfix.verify.verifying import verify
 
     migration = migrate(report, embedded=True)
     if not any(site.changed for site in migration.sites):
@@ -136,8 +137,8 @@ def _verdicts(task: RepositoryTask, report: FixableReport) -> Iterator[GuardOutc
 
 
 def _unverified(site: Any, reason: str) -> GuardOutcome:
-    from guardfix.verify.guard_outcomes import GuardOutcome
-    from guardfix.verify.verdicts import Verdict
+    from guardfix.verify.judging.guard_outcomes import GuardOutcome
+    from guardfix.verify.judging.verdicts import Verdict
 
     return GuardOutcome(site, Verdict.UNSUPPORTED, reason)
 

@@ -4,7 +4,7 @@ Executors' workers have threads and connections, which a fork would copy in what
 one such server: it has imported everything and nothing else, and forks for each task a process with limits. Whatever
 happens there, an answer is given. When the worker is gone, what the server has begun is ended.
 
-Requests and answers are pickled, each behind its length. The server is only ever talked to by the process that
+Requests and answers are pickled, each after its length. The server is only ever talked to by the process that
 started it.
 """
 
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from guardfix.linter.files.user_cache import user_cache_folder
-from guardfix.verify.scratch import scratch_folder
+from guardfix.verify.runs.scratch import scratch_folder
 
 from .repository_task import RepositoryTask, TaskOutcome
 

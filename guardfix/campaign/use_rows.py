@@ -18,7 +18,7 @@ from guardfix.linter.frontends.frontend import frontend_named
 from guardfix.linter.guards import Guard, gradient_guards
 
 if TYPE_CHECKING:
-    from guardfix.verify.guard_outcomes import GuardOutcome
+    from guardfix.verify.judging.guard_outcomes import GuardOutcome
 
     from .patch_series import PatchSeries
 

@@ -13,7 +13,7 @@ from ..foreign_text import printable
 from ..output.plain_echo import echo
 from ..wording import count_of
 from .command_failure import Failure
-from .command_run import CommandRun, check_with, run_from
+from .command_run import CommandRun, SharedOptions, check_with, options_in, run_from
 from .finding_filters import read_baseline
 from .options import reading_limits, selection
 from .stderr_notes import write_note
@@ -101,7 +101,7 @@ def show(file: str | None) -> None:
 
 
 def _run_and_path(arguments: dict[str, Any], given: str | None) -> tuple[CommandRun, str]:
-    run = run_from(arguments)
+    run = run_from(options_in(SharedOptions, arguments))
     return run, given or run.baseline or BASELINE_FILE
 
 

@@ -17,8 +17,9 @@ from ..configuration import BadConfiguration, read_configuration
 from ..foreign_text import printable
 from ..output.plain_echo import echo
 from ..wording import count_of
-from .chosen_fixes import choice_from
+from .chosen_fixes import FixOptions, choice_from
 from .command_failure import Failure
+from .command_run import options_in
 from .options import Megabytes, Seconds, choosing
 from .program_running import about_shared_cache
 from .progress_line import shown_progress
@@ -133,7 +134,7 @@ def _settings(arguments: dict[str, Any]) -> CampaignSettings:
     return CampaignSettings(
         configuration,
         arguments["isolated"],
-        choice_from(arguments, minimum_torch),
+        choice_from(options_in(FixOptions, arguments), minimum_torch),
         arguments["verify"],
         arguments["timeout_per_file"] or 0.0,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .checking import NO_PATCH, check
+from .checking import NO_PATCH, CheckOptions, check
 from .finding_filters import filtering_options
 from .options import choosing, reading_limits, selection, standard_input
 from .reporting import reporting
@@ -48,4 +48,4 @@ def command(**arguments: Any) -> None:
     PATHS are files and directories; by default, the current directory. With `-` and --stdin-filename, standard input
     is checked; --fix then prints the fixed text, and reports what is left on standard error.
     """
-    check(arguments)
+    check(CheckOptions.of(arguments))

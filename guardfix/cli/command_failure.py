@@ -1,4 +1,4 @@
-"""Runs that cannot be made, and what is said then."""
+"""Runs that can't be made, and their messages."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 
 def no_such_rule(given: str) -> str:
-    """What is said of a selector that selects nothing."""
+    """The message about a selector that selects nothing."""
     from guardfix.linter.rule_names import RuleGroup, rule_names
 
     guess = did_you_mean(given, (*RuleGroup, *(one for rule in rule_names() for one in (rule.code, rule.name))))

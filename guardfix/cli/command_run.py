@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +36,40 @@ if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
     from guardfix.linter.engine import Options, Report
     from guardfix.linter.rule import Rule
+
+
+T = TypeVar("T", bound=Struct)
+
+
+def options_in(kind: type[T], arguments: Mapping[str, Any]) -> T:
+    """The options of one kind among the arguments of a command; one that the command doesn't have gets its default."""
+    return kind(**{name: arguments[name] for name in kind.__struct_fields__ if name in arguments})
+
+
+class SharedOptions(Struct, frozen=True):
+    """What `selection`, `reading_limits` and `standard_input` give a command."""
+
+    paths: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    extend_exclude: tuple[str, ...] = ()
+    no_gitignore: bool = False
+    force_exclude: bool = False
+    project: str | None = None
+    configs: tuple[str, ...] = ()
+    isolated: bool = False
+    no_plugins: bool = False
+    jobs: int | None = None
+    no_cache: bool = False
+    include_docs: bool = False
+    minimum_torch: str | None = None
+    color: str = "auto"
+    quiet: bool = False
+    timeout_per_file: float | None = None
+    reading_memory: int | None = None
+    stdin_filename: str | None = None
 
 
 class CommandRun(Struct, frozen=True):
@@ -70,26 +104,18 @@ class CommandRun(Struct, frozen=True):
         return replace(self, workspace=Workspace.over_disk({self.paths[0]: text}), standard_input=text)
 
 
-def run_from(arguments: dict[str, Any]) -> CommandRun:
-    """Take the shared options out of a command's arguments and join them with the configuration."""
-    given, ignore = arguments.pop("select"), _split(arguments.pop("ignore"))
-    select, extend = _split(given), _split(arguments.pop("extend_select"))
-    if given and not select:
+def run_from(given: SharedOptions, *, reads_stdin: bool = False) -> CommandRun:
+    """Join the shared options with the configuration. With `reads_stdin`, the path `-` is standard input."""
+    select, ignore, extend = _split(given.select), _split(given.ignore), _split(given.extend_select)
+    if given.select and not select:
         raise usage_error("--select is empty; leave it out to run the default rules")
-    exclude, more_excluded = arguments.pop("exclude"), arguments.pop("extend_exclude")
-    no_gitignore, force_exclude = arguments.pop("no_gitignore"), arguments.pop("force_exclude")
-    include_docs, minimum_torch = arguments.pop("include_docs"), arguments.pop("minimum_torch")
-    project = arguments.pop("project") or ""
-    workers = arguments.pop("jobs") or 0
-    cache_folder = "" if arguments.pop("no_cache") else _own_cache()
-    no_plugins = arguments.pop("no_plugins", False)
-    timeout_per_file, memory = arguments.pop("timeout_per_file", None), arguments.pop("reading_memory", None)
+    cache_folder = "" if given.no_cache else _own_cache()
 
     def changed(configuration: Configuration) -> Options:
         """What a configuration and the command line come to."""
         from guardfix.linter.rule import Selection
 
-        configured = (configuration.without_plugins() if no_plugins else configuration).options()
+        configured = (configuration.without_plugins() if given.no_plugins else configuration).options()
         patterns = configured.patterns
         return replace(
             configured,
@@ -97,27 +123,27 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
             select=select,
             ignore=ignore,
             extend_select=extend,
-            exclude=(*exclude, *more_excluded),
-            patterns=patterns._replace(exclude=()) if exclude else patterns,
-            respect_gitignore=configured.respect_gitignore and not no_gitignore,
-            force_exclude=configured.force_exclude or force_exclude,
-            include_docs=configured.include_docs or include_docs,
-            minimum_torch=minimum_torch or configured.minimum_torch,
-            project=project,
-            workers=workers,
+            exclude=(*given.exclude, *given.extend_exclude),
+            patterns=patterns._replace(exclude=()) if given.exclude else patterns,
+            respect_gitignore=configured.respect_gitignore and not given.no_gitignore,
+            force_exclude=configured.force_exclude or given.force_exclude,
+            include_docs=configured.include_docs or given.include_docs,
+            minimum_torch=given.minimum_torch or configured.minimum_torch,
+            project=given.project or "",
+            workers=given.jobs or 0,
             cache_folder=cache_folder,
-            timeout_per_file=timeout_per_file or 0.0,
-            memory=memory or 0,
+            timeout_per_file=given.timeout_per_file or 0.0,
+            memory=given.reading_memory or 0,
         )
 
-    configuration, options = _configured(arguments.pop("configs"), arguments.pop("isolated"), changed)
-    paths, text = paths_and_text(arguments)
+    configuration, options = _configured(given.configs, given.isolated, changed)
+    paths, text = paths_and_text(given.paths, given.stdin_filename, reads_stdin=reads_stdin)
     return CommandRun(
         paths,
         options,
-        _color(arguments.pop("color")),
+        _color(given.color),
         terminal_width(),
-        arguments.pop("quiet"),
+        given.quiet,
         configuration.path,
         (*select, *ignore, *extend),
         Workspace.over_disk({paths[0]: text}) if text is not None else DISK,
@@ -128,7 +154,7 @@ def run_from(arguments: dict[str, Any]) -> CommandRun:
 
 
 def _own_cache() -> str:
-    """Where facts are kept; empty, which is said, where others could have put them there."""
+    """Where facts are kept; empty, with a note, where others could have put them there."""
     folder = own_folder("facts")
     if not folder:
         write_note(f"note: {user_cache_folder()}: others can write to this cache, so it isn't used")

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def filtering_options(command: F) -> F:
-    """The options that leave findings out; `FindingFilters.of` takes them."""
+    """The options that leave findings out; `FilterOptions` has them."""
     import click
 
     for option in reversed(
@@ -51,6 +51,15 @@ def filtering_options(command: F) -> F:
     return command
 
 
+class FilterOptions(Struct, frozen=True):
+    """The options of `filtering_options`."""
+
+    baseline: str | None = None
+    no_baseline: bool = False
+    since: str | None = None
+    changed_in: str | None = None
+
+
 class FindingFilters(Struct, frozen=True):
     """What the options of `filtering_options` come to."""
 
@@ -67,14 +76,13 @@ class FindingFilters(Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, arguments: dict[str, Any], run: CommandRun, *, fixes: bool, patch_option: str = "--changed-in"
+        cls, options: FilterOptions, run: CommandRun, *, fixes: bool, patch_option: str = "--changed-in"
     ) -> FindingFilters:
-        """Take the options out of a command's arguments. `patch_option` is the one that the patch was given by."""
-        baseline, since, changed_in = arguments.pop("baseline"), arguments.pop("since"), arguments.pop("changed_in")
-        if arguments.pop("no_baseline"):
+        """Join the options with the configuration. `patch_option` is the one that the patch was given by."""
+        since, changed_in = options.since, options.changed_in
+        baseline = options.baseline if options.baseline is not None else run.baseline or None
+        if options.no_baseline:
             baseline = None
-        elif baseline is None:
-            baseline = run.baseline or None
         if changed_in is not None and (fixes or since is not None):
             other = "--since" if since is not None else "--fix"
             raise usage_error(f"{patch_option} FILE can't be combined with {other}")

@@ -237,7 +237,7 @@ def _evidence(finding: FixableFinding, width: int) -> list[str]:
 
 
 def _indented(lead: str, text: str, width: int, indent: str) -> list[str]:
-    """The text broken to fit, its first line behind `lead` and the others behind `indent`."""
+    """The text broken to fit, its first line after `lead` and the others after `indent`."""
     first, *rest = wrapped(text, width, first=len(indent), indent=indent)
     return [lead + first, *rest]
 

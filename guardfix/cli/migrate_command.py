@@ -10,8 +10,8 @@ import click
 
 from ..foreign_text import printable
 from ..wording import count_of
-from .chosen_fixes import choice_from
-from .command_run import check_with, finished, run_from, settled_with
+from .chosen_fixes import FixOptions, choice_from
+from .command_run import SharedOptions, check_with, finished, options_in, run_from, settled_with
 from .fix_diff import show_changes, write_diff
 from .options import choosing, reading_limits, selection, standard_input
 from .standard_input import write_fixed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from guardfix.codemods.apply.settling import Settled
     from guardfix.codemods.fixable import FixableReport
 
-    from .command_run import CommandRun
+    from .command_run import CommandRun, SharedOptions, options_in
 
 
 @click.command("migrate", short_help="Show or apply the changes that migrate guards.")
@@ -46,7 +46,7 @@ def command(**arguments: Any) -> None:
     read from standard input, and the migrated text is printed, or with --diff the diff. Safe fixes don't change the
     meaning of the program. Remaining findings are listed after the diff, with the reason.
     """
-    run = run_from(arguments)
+    run = run_from(options_in(SharedOptions, arguments), reads_stdin=True)
     if arguments["diff"] and (arguments["apply"] or arguments["interactive"]):
         raise click.UsageError("--diff shows changes and writes none: leave out --apply or --interactive")
     if arguments["interactive"]:
@@ -59,7 +59,8 @@ def command(**arguments: Any) -> None:
 
     from ..output.report_summary import notes
 
-    report = fixes_for(check_with(run), choice=choice_from(arguments, run.options.minimum_torch))
+    choice = choice_from(options_in(FixOptions, arguments), run.options.minimum_torch)
+    report = fixes_for(check_with(run), choice=choice)
     if arguments["interactive"]:
         sys.exit(finished(report, _ask(report, run)))
     settled = settled_with(report, run)
@@ -158,7 +159,7 @@ _SHOWN_PLACES = 3
 
 
 def _also(places: list[str]) -> str:
-    """The other places of which the same is to be said."""
+    """The other places with the same message."""
     if not places:
         return ""
     more = f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else ""

@@ -234,14 +234,14 @@ _MORE_CHOICES = (
 
 
 def choosing(command: F) -> F:
-    """Which fixes a command takes: the safe ones, if nothing is said."""
+    """Which fixes a command takes: the safe ones, by default."""
     for option in reversed((_UNSAFE, *_MORE_CHOICES)):
         command = option(command)
     return command
 
 
 def choosing_all(command: F) -> F:
-    """Which fixes a command takes: the unsafe ones too, if nothing is said."""
+    """Which fixes a command takes: the unsafe ones too, by default."""
     for option in reversed((_UNSAFE_OR_NOT, *_MORE_CHOICES)):
         command = option(command)
     return command

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from .check_arguments import DEFAULTS, ENVIRONMENT, FLAGS, LISTS
+from .check_arguments import ENVIRONMENT, FLAGS, LISTS
 
 
 def run_plainly(arguments: Sequence[str]) -> None:
@@ -19,28 +19,28 @@ def run_plainly(arguments: Sequence[str]) -> None:
     given = plain_arguments(arguments)
     if given is None:
         return
-    from .checking import check
+    from .checking import CheckOptions, check
     from .ending_signals import end_as_interrupted
     from .unexpected_errors import status_after
 
     end_as_interrupted()
     try:
-        check(given)
+        check(CheckOptions.of(given))
     except KeyboardInterrupt:
-        sys.stderr.write("\n")  # behind the terminal's `^C`, as click does it
+        sys.stderr.write("\n")  # after the terminal's `^C`, as click does it
         raise
     except Exception as error:
         click = sys.modules.get("click")
         if click is not None and isinstance(error, click.ClickException):
-            return  # what is said then depends on the command
+            return  # the message depends on the command
         sys.exit(status_after(error))
 
 
 def plain_arguments(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """What click makes of the arguments of a check; None where they aren't plain."""
+    """What click makes of the arguments of a check, without those left at their defaults; None if they aren't plain."""
     if os.name == "nt" or any(name in os.environ for name in ENVIRONMENT):
         return None
-    given: dict[str, Any] = dict(DEFAULTS)
+    given: dict[str, Any] = {}
     paths: list[str] = []
     waiting = iter(arguments)
     for argument in waiting:
@@ -58,6 +58,6 @@ def plain_arguments(arguments: Sequence[str]) -> dict[str, Any] | None:
                 if following is None:
                     return None
                 value = following
-            given[name] = (*given[name], value)
+            given[name] = (*given.get(name, ()), value)
     given["paths"] = tuple(paths)
     return given

@@ -79,7 +79,7 @@ def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions
     ]
     if not others:
         return options
-    from ..verify.pkg_config import third_parties
+    from ..verify.programs.pkg_config import third_parties
 
     include, link = third_parties(others)
     # What is named on the command line comes first.

@@ -17,7 +17,7 @@ _FIRST, _NEXT = 0.5, 0.1
 
 @contextmanager
 def shown_progress(quiet: bool, first: str = "searching files") -> Iterator[ProgressLine | None]:
-    """Show what goes on, where a person is watching and it takes longer than half a second; `first` until told more.
+    """Show what goes on, if a person is watching and it takes longer than half a second; at first, `first`.
 
     A timer's signal writes the line: a thread would get into the way of the processes that are forked meanwhile.
     """
@@ -38,7 +38,7 @@ def shown_progress(quiet: bool, first: str = "searching files") -> Iterator[Prog
 
 
 class ProgressLine:
-    """What is said: the search, then how many files are parsed, then what is decided. It never goes back to a stage."""
+    """The line: the search, then how many files are parsed, then what is decided. It never goes back to a stage."""
 
     def __init__(self, text: str) -> None:
         self._text = text

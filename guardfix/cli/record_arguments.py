@@ -32,9 +32,7 @@ def recorded_arguments() -> str:
         if opt.startswith("--")
     }
     variables = sorted({one.envvar for one in options if isinstance(one.envvar, str)})
-    context = command.make_context("check", [], resilient_parsing=False)
     values: dict[str, object] = {
-        "DEFAULTS: dict[str, object]": {name: context.params[name] for name in sorted(context.params)},
         "FLAGS: dict[str, str]": flags,
         "LISTS: dict[str, str]": lists,
         "ENVIRONMENT: tuple[str, ...]": tuple(variables),

@@ -12,9 +12,9 @@ from ..foreign_text import printable
 from ..output.finding_places import repository_top
 from ..output.plain_echo import echo, write_bytes
 from ..wording import count_of
-from .chosen_fixes import choice_from
+from .chosen_fixes import FixOptions, choice_from
 from .command_failure import Failure, raise_unless_missing
-from .command_run import check_with, finished, run_from
+from .command_run import SharedOptions, check_with, finished, options_in, run_from
 from .options import choosing, reading_limits, selection
 
 
@@ -69,8 +69,8 @@ def command(
         verdicts = read_verify_results(verify_results) if verify_results else None
     except BadVerifyResults as error:
         raise Failure(f"{verify_results}: {error}") from None
-    run = run_from(arguments)
-    choice = choice_from(arguments, run.options.minimum_torch)
+    run = run_from(options_in(SharedOptions, arguments))
+    choice = choice_from(options_in(FixOptions, arguments), run.options.minimum_torch)
     from guardfix.codemods.fixable import fixes_for
 
     from ..output.report_summary import notes

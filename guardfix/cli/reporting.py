@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def reporting(command: F) -> F:
-    """The options that say how findings are reported; `Reporting.of` takes them."""
+    """The options that say how findings are reported; `Reporting` has them."""
     import click
 
     from .options import output_format_option
@@ -57,28 +57,19 @@ def reporting(command: F) -> F:
 
 
 class Reporting(Struct, frozen=True):
-    """What the options of `reporting` come to."""
+    """The options of `reporting`."""
 
-    output_format: str
-    output_file: str | None
-    statistics: bool
-    verbose: bool
-    exit_zero: bool
-    exit_non_zero_on_fix: bool
+    output_format: str | None = None
+    output_file: str | None = None
+    statistics: bool = False
+    verbose: bool = False
+    exit_zero: bool = False
+    exit_non_zero_on_fix: bool = False
 
-    @classmethod
-    def of(cls, arguments: dict[str, Any], run: CommandRun) -> Reporting:
-        """Take the options out of a command's arguments."""
-        chosen = arguments.pop("output_format") or run.output_format or DEFAULT_FORMAT
+    def for_run(self, run: CommandRun) -> Reporting:
+        """The same in the format that the configuration asks for, if no option does."""
+        chosen = self.output_format or run.output_format or DEFAULT_FORMAT
         chosen = ALIASES.get(chosen, chosen)
-        found = cls(
-            chosen,
-            arguments.pop("output_file"),
-            arguments.pop("statistics"),
-            arguments.pop("verbose"),
-            arguments.pop("exit_zero"),
-            arguments.pop("exit_non_zero_on_fix"),
-        )
         if chosen not in format_names("findings"):
             from .command_failure import did_you_mean
 
@@ -86,15 +77,15 @@ class Reporting(Struct, frozen=True):
             raise failure(
                 f"{run.configuration or '--config'}: `output-format` is `{chosen}`{guess or ', which is not a format'}"
             )
-        if found.statistics and load_format(chosen).statistics is None:
+        if self.statistics and load_format(chosen).statistics is None:
             raise usage_error(f"--statistics can't be written as {chosen}; use full or json")
-        return found
+        return replace(self, output_format=chosen)
 
     def write(self, report: FixableReport, run: CommandRun, stream: TextIO | None = None) -> None:
-        """Write the findings, and what is said beside them, to a stream, the chosen file or standard output."""
+        """Write the findings, and the notes beside them, to a stream, the chosen file or standard output."""
         from ..output.report_summary import notes, summary
 
-        output_format = load_format(self.output_format)
+        output_format = load_format(self.output_format or DEFAULT_FORMAT)
         with self._output(run, stream) as output:
             if self.statistics:
                 from ..output.statistics import counts_of

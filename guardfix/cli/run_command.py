@@ -65,7 +65,7 @@ def command(
     shim. The program's output is passed through, and its exit status is returned; 2 if it couldn't be run at all.
     """
     if contain:
-        from ..verify.contained_run import run_contained_program
+        from ..verify.runs.contained_run import run_contained_program
 
         words = sys.argv[2:] if sys.argv[1:2] == ["run"] else []
         sys.exit(run_contained_program([word for word in words if word != "--contain"]))

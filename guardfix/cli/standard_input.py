@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..foreign_text import printable
 from ..output.plain_echo import echo, write_bytes
@@ -14,24 +15,22 @@ if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
 
 
-def paths_and_text(arguments: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
-    """Take the paths out of a command's arguments, and read standard input where they ask for that."""
-    given = tuple(arguments.pop("paths"))
+def paths_and_text(
+    given: Sequence[str], stdin_filename: str | None, *, reads_stdin: bool
+) -> tuple[tuple[str, ...], bytes | None]:
+    """The paths that a command was given, and the text of standard input if they ask for that."""
     paths = tuple(path for one in given for path in _listed(one))
     if given and not paths:
         return (), None  # an empty list of paths is not the working folder
-    if "stdin_filename" not in arguments:
+    if not reads_stdin or (stdin_filename is None and "-" not in paths):
         return paths or (os.curdir,), None
-    name = arguments.pop("stdin_filename")
-    if name is None and "-" not in paths:
-        return paths or (os.curdir,), None
-    if name is None:
+    if stdin_filename is None:
         raise usage_error("`-` means standard input: add --stdin-filename, whose suffix determines the language")
     if paths not in ((), ("-",)):
         raise usage_error("--stdin-filename reads a single text from standard input: give no path other than `-`")
     if sys.stdin is None:
         raise failure("standard input is closed")
-    return (name,), sys.stdin.buffer.read()
+    return (stdin_filename,), sys.stdin.buffer.read()
 
 
 def _listed(path: str) -> list[str]:

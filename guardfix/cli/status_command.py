@@ -17,8 +17,8 @@ from ..output.json_text import json_text
 from ..output.plain_echo import echo
 from ..output.terminal_layout import TAB, terminal_width, wrapped
 from ..wording import count_of, passed
-from .chosen_fixes import choice_from
-from .command_run import check_with, run_from
+from .chosen_fixes import FixOptions, choice_from
+from .command_run import SharedOptions, check_with, options_in, run_from
 from .finding_filters import read_baseline
 from .options import choosing, reading_limits, selection
 
@@ -52,8 +52,8 @@ def command(baseline: str | None, depth: int, as_json: bool, **arguments: Any) -
 
     Owners come from CODEOWNERS. With a baseline, given or configured, the progress since it was created is shown.
     """
-    run = run_from(arguments)
-    choice = choice_from(arguments, run.options.minimum_torch)
+    run = run_from(options_in(SharedOptions, arguments))
+    choice = choice_from(options_in(FixOptions, arguments), run.options.minimum_torch)
     from guardfix.codemods.fixable import fixes_for
 
     report = fixes_for(check_with(run), choice=choice)

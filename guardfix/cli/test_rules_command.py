@@ -11,7 +11,7 @@ from ..foreign_text import printable
 from ..output.plain_echo import echo
 from ..wording import count_of
 from .command_failure import Failure, no_such_rule
-from .command_run import run_from
+from .command_run import SharedOptions, options_in, run_from
 from .options import reading_limits, selection
 
 
@@ -26,7 +26,7 @@ def command(**arguments: Any) -> None:
     Rules of plugins are tested like guardfix's own; codes of rules that aren't run are ignored. Files that the
     configuration excludes are tested anyway, because a project that checks itself excludes its fixtures.
     """
-    run = run_from(arguments)
+    run = run_from(options_in(SharedOptions, arguments))
     from guardfix.linter.engine import found_files
     from guardfix.linter.files.discovery import ALL_FILES, NoSuchPath
     from guardfix.linter.rule import UnknownRule

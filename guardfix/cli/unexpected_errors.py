@@ -9,7 +9,7 @@ from .streams import cannot_go_on, too_few_descriptors
 
 
 def status_after(error: Exception) -> int:
-    """The exit status after an error, which is told; raises the interrupt that left it behind, if one did."""
+    """The exit status after an error, which is reported; raises the interrupt that caused it, if one did."""
     if (interrupt := interrupt_in(error)) is not None:
         raise interrupt from None
     if os.environ.get("GUARDFIX_TRACEBACK"):

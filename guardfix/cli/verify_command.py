@@ -14,22 +14,23 @@ from msgspec.structs import replace
 from ..output.format_registry import load_format
 from ..output.json_text import json_text
 from ..output.plain_echo import echo
-from .chosen_fixes import choice_from
+from .chosen_fixes import FixOptions, choice_from
 from .command_failure import Failure
-from .command_run import CommandRun, check_with, run_from
+from .command_run import CommandRun, SharedOptions, check_with, options_in, run_from
 from .options import Megabytes, Seconds, choosing_all, output_format_option, selection
 from .program_running import about_shared_cache
 from .verify_page_file import check_page_options, write_verify_page
-from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_limits
+from .verify_running import VerifyOptions, agree_to_run, allowed_verdicts, migration_of, run_limits
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
     from ..verify.deciding_by_running import RunWitnesses
-    from ..verify.guard_outcomes import GuardOutcome
-    from ..verify.programs import Program
-    from ..verify.verdicts import Verdict
-    from ..verify.verifying import Result, Settings
+    from ..verify.judging.guard_outcomes import GuardOutcome
+    from ..verify.judging.verdicts import Verdict
+    from ..verify.program_copies import Settings
+    from ..verify.programs.program_discovery import Program
+    from ..verify.verifying import Result
 
 
 @click.command("verify", short_help="Run programs before and after migration and compare what they do.")
@@ -196,48 +197,49 @@ def command(**arguments: Any) -> None:
     Exit status: 0 if all are same, repaired, skipped or nothing to verify, 1 if one is stricter, changed, not run, not
     reached or unsupported, 2 if nothing could be verified.
     """
-    from ..verify.program_runs import pass_variables
+    from ..verify.runs.program_runs import pass_variables
 
     if shared := about_shared_cache():
         raise Failure(shared)
-    run = run_from(arguments)
-    choice = choice_from(arguments, run.options.minimum_torch)
-    pass_variables(arguments["variables"])
-    if arguments["missing"]:
+    options = options_in(VerifyOptions, arguments)
+    run = run_from(options_in(SharedOptions, arguments))
+    choice = choice_from(options_in(FixOptions, arguments), run.options.minimum_torch)
+    pass_variables(options.variables)
+    if options.missing:
         from .verify_missing import list_missing
 
-        sys.exit(list_missing(run, arguments))
-    page: Path | None = arguments["html"]
+        sys.exit(list_missing(run, options))
+    page = options.html
     if page is not None:
-        check_page_options(arguments)
+        check_page_options(options)
     from ..output.report_summary import verdict_summary
-    from ..verify.guard_meanings import meanings_in_use
-    from ..verify.verifying import Settings
+    from ..verify.judging.guard_meanings import meanings_in_use
+    from ..verify.program_copies import Settings
 
     settings = Settings(
-        backend=arguments["backend"],
-        meanings=meanings_in_use(run.options.minimum_torch, since19_only=arguments["legacy_since19"]),
-        limits=run_limits(arguments),
-        arguments=arguments["arguments"],
-        model=_model(arguments["model"]),
-        include=arguments["include"],
-        define=arguments["define"],
-        link=arguments["link"],
-        standard=arguments["standard"],
-        compiler=arguments["compiler"],
+        backend=options.backend,
+        meanings=meanings_in_use(run.options.minimum_torch, since19_only=options.legacy_since19),
+        limits=run_limits(options),
+        arguments=options.arguments,
+        model=_model(options.model),
+        include=options.include,
+        define=options.define,
+        link=options.link,
+        standard=options.standard,
+        compiler=options.compiler,
         detailed=page is not None,
     )
-    if arguments["decide"]:
-        sys.exit(_decide(run, choice, arguments, settings))
-    if arguments["tests"] or arguments["exercise"]:
+    if options.decide:
+        sys.exit(_decide(run, choice, options, settings))
+    if options.tests or options.exercise:
         from .verify_project import verify_project
 
-        sys.exit(verify_project(run, choice, arguments))
-    output_format = load_format(arguments["output_format"])
+        sys.exit(verify_project(run, choice, options))
+    output_format = load_format(options.output_format)
     assert output_format.verdicts is not None, "only formats that can write verdicts are offered"
     results: list[Result] = []
-    found = _noted(_results(run, choice, arguments, settings), results)
-    output_format.verdicts(found, settings.backend, replace(run.output(), verbose=arguments["verbose"]))
+    found = _noted(_results(run, choice, options, settings), results)
+    output_format.verdicts(found, settings.backend, replace(run.output(), verbose=options.verbose))
     if not any(result.is_program for result in results):
         echo(
             "guardfix verify: no programs found: no C++ file with a main, and no Python script that uses torch",
@@ -252,7 +254,7 @@ def command(**arguments: Any) -> None:
             echo(note, err=True)
     if not output_format.for_machines and not run.quiet:
         echo(verdict_summary(results, outcomes), err=True)
-    sys.exit(0 if exit_verdicts(results, outcomes) <= allowed_verdicts(arguments) else 1)
+    sys.exit(0 if exit_verdicts(results, outcomes) <= allowed_verdicts(options) else 1)
 
 
 def _model(given: str) -> str:
@@ -266,7 +268,7 @@ def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -
 
     A program that reaches no guard doesn't fail if others reach the guards.
     """
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.verdicts import Verdict
 
     judged = {outcome.verdict for outcome in outcomes}
     for result in results:
@@ -279,7 +281,7 @@ def exit_verdicts(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -
 
 def _not_contained(results: Sequence[Result]) -> Iterator[str]:
     """What this system could not keep the programs from."""
-    from ..verify.program_runs import free_to
+    from ..verify.runs.program_runs import free_to
 
     runs = [run for result in results for run in (result.before, result.after) if run is not None]
     for what in free_to(runs):
@@ -288,7 +290,7 @@ def _not_contained(results: Sequence[Result]) -> Iterator[str]:
 
 def _outcomes(results: Sequence[Result]) -> list[GuardOutcome]:
     """What is known about each guard that the migration changes."""
-    from ..verify.guard_outcomes import guard_outcomes
+    from ..verify.judging.guard_outcomes import guard_outcomes
 
     sites = {site.number: site for result in results if not result.against for site in result.migration.sites}
     programs = [result.reach for result in results if result.is_program]
@@ -299,7 +301,7 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
     """The results, which are added to the list as they come; when nothing can be verified any more, the run ends."""
     from guardfix.linter.files.discovery import NoSuchPath
 
-    from ..verify.verdicts import VerificationFailed
+    from ..verify.judging.verdicts import VerificationFailed
 
     while True:
         # Only what verifying raises is caught: an error of who writes the results is another matter.
@@ -319,27 +321,27 @@ def _noted(found: Iterator[Result], results: list[Result]) -> Iterator[Result]:
         yield result
 
 
-def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> int:
+def _decide(run: CommandRun, choice: FixChoice, options: VerifyOptions, settings: Settings) -> int:
     """Writes what each replacement does; 0 where every guard is decided now."""
     from guardfix.codemods.fixable import fixes_for
 
     from ..verify.deciding_by_running import decide_by_running, tried_lines, tried_object, undecided, with_programs
-    from ..verify.verdicts import VerificationFailed
+    from ..verify.judging.verdicts import VerificationFailed
 
     witnesses: list[Callable[[], RunWitnesses]] = []
     named, units = list(run.paths), set()
-    if arguments["tests"] or arguments["exercise"]:
-        witnesses += _project_witnesses(run, arguments)
+    if options.tests or options.exercise:
+        witnesses += _project_witnesses(run, options)
     else:
-        programs = _programs(run, arguments, settings)
+        programs = _programs(run, options, settings)
         units = {str(unit.path) for program in programs for unit in program.build.units}
         named = [str(program.path) for program in programs]
         witnesses.append(lambda: with_programs(programs, settings))
     report = fixes_for(check_with(_with_paths(run, units)), choice=choice)
     if any(undecided(report)):
-        agree_to_run(run, named, yes=arguments["yes"])
+        agree_to_run(run, named, yes=options.yes)
     output = run.output()
-    for_machines = load_format(arguments["output_format"]).for_machines
+    for_machines = load_format(options.output_format).for_machines
     found = []
     try:
         for tried in decide_by_running(report, witnesses):
@@ -356,45 +358,45 @@ def _decide(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], setti
     return 0 if decided == len(found) else 1
 
 
-def _project_witnesses(run: CommandRun, arguments: dict[str, Any]) -> Iterator[Callable[[], RunWitnesses]]:
+def _project_witnesses(run: CommandRun, options: VerifyOptions) -> Iterator[Callable[[], RunWitnesses]]:
     """The project's tests, its ops, or both."""
     from ..verify.deciding_by_running import with_ops, with_tests
     from .verify_project import check_project_options, exercise_settings, test_settings
 
-    check_project_options(run, arguments)
-    if arguments["tests"]:
-        yield lambda: with_tests(Path(run.paths[0]), test_settings(arguments))
-    if arguments["exercise"]:
-        yield lambda: with_ops(run.paths, exercise_settings(arguments))
+    check_project_options(run, options)
+    if options.tests:
+        yield lambda: with_tests(Path(run.paths[0]), test_settings(options))
+    if options.exercise:
+        yield lambda: with_ops(run.paths, exercise_settings(options))
 
 
-def _results(run: CommandRun, choice: FixChoice, arguments: dict[str, Any], settings: Settings) -> Iterator[Result]:
+def _results(run: CommandRun, choice: FixChoice, options: VerifyOptions, settings: Settings) -> Iterator[Result]:
+    from ..verify.judging.wanted_repairs import repairs_between
     from ..verify.verifying import needs_running, verify, verify_against
-    from ..verify.wanted_repairs import repairs_between
 
-    other: Path | None = arguments["against"]
+    other = options.against
     if other is not None:
         if len(run.paths) != 1 or not Path(run.paths[0]).is_file():
             raise click.UsageError("--against takes exactly one file to compare with")
-        agree_to_run(run, [run.paths[0], str(other)], yes=arguments["yes"])
+        agree_to_run(run, [run.paths[0], str(other)], yes=options.yes)
         wanted = repairs_between(
             *(check_with(replace(run, paths=(str(path),))).findings for path in (run.paths[0], other))
         )
         yield verify_against(Path(run.paths[0]), other, settings, wanted)
         return
-    programs = _programs(run, arguments, settings)
+    programs = _programs(run, options, settings)
     if programs:
         units = {str(unit.path) for program in programs for unit in program.build.units}
         migration = migration_of(_with_paths(run, units), choice, embedded=settings.backend == "shim")
         run_ones = [str(program.path) for program in programs if needs_running(program, migration)]
-        agree_to_run(run, run_ones, yes=arguments["yes"])
+        agree_to_run(run, run_ones, yes=options.yes)
         yield from verify(programs, migration, settings)
 
 
-def _programs(run: CommandRun, arguments: dict[str, Any], settings: Settings) -> list[Program]:
+def _programs(run: CommandRun, options: VerifyOptions, settings: Settings) -> list[Program]:
     """The programs at and below the paths, with what they are built from."""
-    from ..verify.programs import find_programs, with_builds
-    from ..verify.project_builds import BadBuild
+    from ..verify.programs.program_discovery import find_programs, with_builds
+    from ..verify.programs.project_builds import BadBuild
 
     programs = find_programs(
         run.paths,
@@ -403,7 +405,7 @@ def _programs(run: CommandRun, arguments: dict[str, Any], settings: Settings) ->
         gtest="gtest" in settings.link,
     )
     try:
-        return with_builds(programs, arguments["builds"], arguments["sources"])
+        return with_builds(programs, options.builds, options.sources)
     except BadBuild as error:
         raise Failure(str(error)) from None
 

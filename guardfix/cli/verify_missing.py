@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from ..output.format_registry import load_format
 from ..output.json_text import json_text
@@ -11,25 +10,26 @@ from ..output.plain_echo import echo
 from ..wording import count_of
 from .command_failure import Failure
 from .command_run import CommandRun
+from .verify_running import VerifyOptions
 
 _SHOWN = 3
 
 
-def list_missing(run: CommandRun, arguments: dict[str, Any]) -> int:
+def list_missing(run: CommandRun, options: VerifyOptions) -> int:
     """Writes the missing names; 0 when there is none, and every file compiles."""
     from guardfix.linter.files.discovery import NoSuchPath, find_files
     from guardfix.runtime_shim.cpp import CompilerOptions
 
-    from ..verify.missing_names import check_files, names_by_use
-    from ..verify.programs import CPP_SUFFIXES, is_main_file
-    from ..verify.project_builds import BadBuild, build_folders, read_builds
-    from ..verify.verdicts import VerificationFailed
+    from ..verify.judging.verdicts import VerificationFailed
+    from ..verify.programs.missing_names import check_files, names_by_use
+    from ..verify.programs.program_discovery import CPP_SUFFIXES, is_main_file
+    from ..verify.programs.project_builds import BadBuild, build_folders, read_builds
 
-    options = CompilerOptions(
-        include=tuple(Path(folder) for folder in arguments["include"]),
-        define=arguments["define"],
-        standard=arguments["standard"],
-        compiler=arguments["compiler"],
+    compiling = CompilerOptions(
+        include=tuple(Path(folder) for folder in options.include),
+        define=options.define,
+        standard=options.standard,
+        compiler=options.compiler,
     )
     try:
         walk = find_files(
@@ -37,8 +37,8 @@ def list_missing(run: CommandRun, arguments: dict[str, Any]) -> int:
         )
         paths = sorted(path for path in walk.paths() if Path(path).suffix in CPP_SUFFIXES or path.endswith(".py"))
         roots = [path for path in map(Path, run.paths) if path.is_dir()]
-        described = read_builds([*arguments["builds"]] or build_folders(roots), is_main_file)
-        files = check_files(paths, described.by_file(), options)
+        described = read_builds([*options.builds] or build_folders(roots), is_main_file)
+        files = check_files(paths, described.by_file(), compiling)
     except NoSuchPath as error:
         raise Failure(f"no such file or directory: {error}") from None
     except (BadBuild, VerificationFailed) as error:
@@ -46,7 +46,7 @@ def list_missing(run: CommandRun, arguments: dict[str, Any]) -> int:
     names = names_by_use(files)
     refused = [file for file in files if file.error]
     output = run.output()
-    if load_format(arguments["output_format"]).for_machines:
+    if load_format(options.output_format).for_machines:
         found = {"missing": names, "refused": {file.path: file.error for file in refused}, "files": len(files)}
         output.write(json_text(found, indent=2))
         return 1 if names or refused else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,16 +15,17 @@ from .command_failure import Failure, raise_unless_missing
 
 if TYPE_CHECKING:
     from ..verify.verifying import Result
+    from .verify_running import VerifyOptions
 
 _OTHER_ANSWERS = {"tests": "--test", "exercise": "--exercise", "decide": "--decide"}
 PAGE_LIBRARIES = ("grandalf", "jinja2", "markupsafe", "pygments")
 """What the pages need, by the names under which they are imported."""
 
 
-def check_page_options(arguments: dict[str, Any]) -> None:
+def check_page_options(options: VerifyOptions) -> None:
     """Raises click.UsageError if there are no programs to show, Failure if the page's libraries are missing."""
     for name, option in _OTHER_ANSWERS.items():
-        if arguments[name]:
+        if getattr(options, name):
             raise click.UsageError(f"--html shows the steps of programs, but {option} runs something else")
     try:
         from ..report import verify_page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,56 +12,56 @@ from ..output.json_text import json_text
 from ..output.plain_echo import echo
 from .command_failure import Failure
 from .command_run import CommandRun
-from .verify_running import agree_to_run, allowed_verdicts, migration_of, run_limits
+from .verify_running import VerifyOptions, agree_to_run, allowed_verdicts, migration_of, run_limits
 
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
-    from ..verify.compared_tests import ProjectTests
-    from ..verify.exercising import ExercisedProject, ExerciseSettings
-    from ..verify.guard_outcomes import GuardOutcome
-    from ..verify.program_migration import Migration
-    from ..verify.project_tests import TestSettings
+    from ..verify.exercising.project_exercise import ExercisedProject, ExerciseSettings
+    from ..verify.judging.guard_outcomes import GuardOutcome
+    from ..verify.programs.program_migration import Migration
+    from ..verify.projects.compared_tests import ProjectTests
+    from ..verify.projects.project_tests import TestSettings
 
 
-def verify_project(run: CommandRun, choice: FixChoice, arguments: dict[str, Any]) -> int:
+def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -> int:
     """Runs a project's tests, calls its ops, or does the one and then the other; the exit status."""
-    from ..verify.project_tests import verify_project_tests
-    from ..verify.verdicts import VerificationFailed
+    from ..verify.judging.verdicts import VerificationFailed
+    from ..verify.projects.project_tests import verify_project_tests
 
-    check_project_options(run, arguments)
+    check_project_options(run, options)
     migration = migration_of(run, choice, embedded=True)
-    agree_to_run(run, list(run.paths), yes=arguments["yes"])
+    agree_to_run(run, list(run.paths), yes=options.yes)
     tested: ProjectTests | None = None
     exercised: ExercisedProject | None = None
     try:
-        if arguments["tests"]:
-            tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(arguments))
-        if arguments["exercise"]:
-            exercised = _exercised(run, migration, tested, exercise_settings(arguments))
+        if options.tests:
+            tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(options))
+        if options.exercise:
+            exercised = _exercised(run, migration, tested, exercise_settings(options))
     except (VerificationFailed, OSError) as error:
         raise Failure(str(error)) from None
     outcomes = _together(migration, tested, exercised)
-    _write(run, arguments, tested, exercised, outcomes)
-    if exercised is not None and arguments["save"] is not None:
-        for path in _saved(exercised, arguments["save"]):
+    _write(run, options, tested, exercised, outcomes)
+    if exercised is not None and options.save is not None:
+        for path in _saved(exercised, options.save):
             echo(f"Saved {path}.", err=True)
     judged = {outcome.verdict for outcome in outcomes}
     judged |= {test.judgement.verdict for test in tested.tests} if tested is not None else set()
     judged |= {op.verdict for op in exercised.ops if op.worst is not None} if exercised is not None else set()
-    return 0 if judged <= allowed_verdicts(arguments) else 1
+    return 0 if judged <= allowed_verdicts(options) else 1
 
 
-def check_project_options(run: CommandRun, arguments: dict[str, Any]) -> None:
+def check_project_options(run: CommandRun, options: VerifyOptions) -> None:
     """Raises UsageError for what does not go with a project's tests or ops."""
-    which = "--test" if arguments["tests"] else "--exercise"
-    if arguments["tests"] and (len(run.paths) != 1 or not Path(run.paths[0]).is_dir()):
+    which = "--test" if options.tests else "--exercise"
+    if options.tests and (len(run.paths) != 1 or not Path(run.paths[0]).is_dir()):
         raise click.UsageError("--test takes the directory of one project")
     if len(run.paths) != 1 and any(Path(path).is_dir() for path in run.paths):
         raise click.UsageError("--exercise takes one directory, or files")
-    if arguments["backend"] != "shim":
+    if options.backend != "shim":
         raise click.UsageError(f"{which} runs on the shim only")
-    if arguments["exercise"]:
+    if options.exercise:
         try:
             import hypothesis
         except ImportError:
@@ -69,30 +69,31 @@ def check_project_options(run: CommandRun, arguments: dict[str, Any]) -> None:
         assert hypothesis
 
 
-def test_settings(arguments: dict[str, Any]) -> TestSettings:
+def test_settings(options: VerifyOptions) -> TestSettings:
     """What the options say about building and running a project's tests."""
-    from ..verify.known_failures import known_failures
-    from ..verify.project_tests import TEST_SECONDS, TestSettings
+    from ..verify.projects.known_failures import known_failures
+    from ..verify.projects.project_tests import TEST_SECONDS, TestSettings
 
-    file: Path | None = arguments["known_failures"]
+    assert options.tests is not None, "the tests are asked for"
+    file = options.known_failures
     try:
         known = known_failures(file.read_text(encoding="utf-8", errors="replace")) if file is not None else frozenset()
     except OSError as error:
         raise Failure(f"{file}: {error.strerror or error}") from None
-    return TestSettings(arguments["tests"], arguments["test_build"], arguments["timeout"] or TEST_SECONDS, known)
+    return TestSettings(options.tests, options.test_build, options.timeout or TEST_SECONDS, known)
 
 
-def exercise_settings(arguments: dict[str, Any]) -> ExerciseSettings:
+def exercise_settings(options: VerifyOptions) -> ExerciseSettings:
     """What the options say about exercising ops."""
-    from ..verify.exercising import ExerciseSettings
+    from ..verify.exercising.project_exercise import ExerciseSettings
 
     return ExerciseSettings(
-        examples=arguments["examples"],
-        build=arguments["test_build"],
-        include=tuple(str(Path(folder).resolve()) for folder in arguments["include"]),
-        define=arguments["define"],
-        limits=run_limits(arguments),
-        legacy_since19=arguments["legacy_since19"],
+        examples=options.examples,
+        build=options.test_build,
+        include=tuple(str(Path(folder).resolve()) for folder in options.include),
+        define=options.define,
+        limits=run_limits(options),
+        legacy_since19=options.legacy_since19,
     )
 
 
@@ -100,7 +101,7 @@ def _exercised(
     run: CommandRun, migration: Migration, tested: ProjectTests | None, settings: ExerciseSettings
 ) -> ExercisedProject | None:
     """The ops, if the tests left a guard that they could reach."""
-    from ..verify.exercising import exercise_project
+    from ..verify.exercising.project_exercise import exercise_project
 
     wanted = None
     if tested is not None:
@@ -114,7 +115,7 @@ def _together(
     migration: Migration, tested: ProjectTests | None, exercised: ExercisedProject | None
 ) -> list[GuardOutcome]:
     """What is known about each migrated guard from tests and ops."""
-    from ..verify.guard_outcomes import guard_outcomes
+    from ..verify.judging.guard_outcomes import guard_outcomes
 
     reaches = [*(tested.reaches if tested is not None else ()), *(exercised.reaches if exercised is not None else ())]
     sites = tested.sites if tested is not None else exercised.sites if exercised is not None else migration.sites
@@ -123,17 +124,17 @@ def _together(
 
 def _write(
     run: CommandRun,
-    arguments: dict[str, Any],
+    options: VerifyOptions,
     tested: ProjectTests | None,
     exercised: ExercisedProject | None,
     outcomes: list[GuardOutcome],
 ) -> None:
     from ..output.exercise_report import exercise_lines, exercise_object, exercise_summary
     from ..output.project_test_report import project_test_lines, project_test_object, test_counts
-    from ..verify.guard_outcomes import outcome_summary
+    from ..verify.judging.guard_outcomes import outcome_summary
 
     output = run.output()
-    if load_format(arguments["output_format"]).for_machines:
+    if load_format(options.output_format).for_machines:
         found = {} if tested is None else project_test_object(tested)
         if exercised is not None:
             found |= exercise_object(exercised, outcomes)
@@ -150,7 +151,7 @@ def _write(
         for line in exercise_lines(exercised, [one for one in outcomes if one.site.number not in by_tests]):
             output.write(line)
         summary.append(exercise_summary(exercised))
-    elif arguments["exercise"]:
+    elif options.exercise:
         summary.append("No op was exercised: the tests reach every migrated guard.")
     summary.append(outcome_summary(outcomes) if outcomes else "Nothing to verify: no guard was migrated.")
     if not run.quiet:

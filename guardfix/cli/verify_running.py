@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from ..output.plain_echo import echo
 from .command_run import CommandRun, check_with
@@ -14,15 +16,49 @@ from .command_run import CommandRun, check_with
 if TYPE_CHECKING:
     from guardfix.codemods.choice import FixChoice
 
-    from ..verify.program_migration import Migration
-    from ..verify.program_runs import Limits
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.verdicts import Verdict
+    from ..verify.programs.program_migration import Migration
+    from ..verify.runs.program_runs import Limits
+
+
+class VerifyOptions(Struct, frozen=True):
+    """What `guardfix verify` has beside the shared options, as click reads it."""
+
+    against: Path | None
+    backend: str
+    legacy_since19: bool
+    timeout: float | None
+    memory: int
+    yes: bool
+    variables: tuple[str, ...]
+    arguments: tuple[str, ...]
+    model: str
+    include: tuple[str, ...]
+    builds: tuple[Path, ...]
+    sources: tuple[str, ...]
+    tests: str | None
+    test_build: str | None
+    known_failures: Path | None
+    exercise: bool
+    examples: int
+    save: Path | None
+    html: Path | None
+    missing: bool
+    decide: bool
+    define: tuple[str, ...]
+    link: tuple[str, ...]
+    standard: str
+    compiler: str | None
+    allow_unsupported: bool
+    allow_not_reached: bool
+    verbose: bool
+    output_format: str
 
 
 def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None:
     """Says that programs are about to be run, where that is new. With no one to ask and no `yes` this is the end."""
     from ..output.terminal_layout import wrapped
-    from ..verify.consent import is_known, projects_of, remember
+    from ..verify.runs.consent import is_known, projects_of, remember
 
     new = [project for project in projects_of(programs) if not is_known(project)]
     if not new:
@@ -43,23 +79,23 @@ def agree_to_run(run: CommandRun, programs: Sequence[str], *, yes: bool) -> None
         remember(project)
 
 
-def allowed_verdicts(arguments: dict[str, Any]) -> set[Verdict]:
+def allowed_verdicts(options: VerifyOptions) -> set[Verdict]:
     """The verdicts that aren't failures."""
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.verdicts import Verdict
 
     allowed = {Verdict.SAME, Verdict.REPAIRED, Verdict.SKIPPED, Verdict.NOTHING}
-    if arguments["allow_unsupported"]:
+    if options.allow_unsupported:
         allowed.add(Verdict.UNSUPPORTED)
-    if arguments["allow_not_reached"]:
+    if options.allow_not_reached:
         allowed.add(Verdict.NOT_REACHED)
     return allowed
 
 
-def run_limits(arguments: dict[str, Any]) -> Limits:
+def run_limits(options: VerifyOptions) -> Limits:
     """What each run of a program may take."""
-    from ..verify.program_runs import Limits
+    from ..verify.runs.program_runs import Limits
 
-    return Limits(arguments["timeout"] or Limits.seconds, arguments["memory"] << 20)
+    return Limits(options.timeout or Limits.seconds, options.memory << 20)
 
 
 def migration_of(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migration:
@@ -67,7 +103,7 @@ def migration_of(run: CommandRun, choice: FixChoice, *, embedded: bool) -> Migra
     from guardfix.codemods.apply.leftovers import Why
     from guardfix.codemods.fixable import fixes_for
 
-    from ..verify.program_migration import migrate
+    from ..verify.programs.program_migration import migrate
 
     migration = migrate(fixes_for(check_with(run), choice=choice), embedded=embedded)
     for left in migration.left:

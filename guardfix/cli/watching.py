@@ -57,7 +57,7 @@ def watch(run: CommandRun, check: Callable[[], object]) -> None:
 
 
 def _configurations_above(folders: Sequence[str]) -> list[str]:
-    """Where a configuration may stand that counts in the folders and isn't below them: so much is looked at by hand."""
+    """Where a configuration of the folders may be, above them: these are looked at by hand."""
     found: dict[str, None] = {}
     for folder in folders:
         here = os.path.abspath(folder)

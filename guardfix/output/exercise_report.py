@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from ..wording import count_of
 
 if TYPE_CHECKING:
-    from ..verify.exercising import ExercisedProject
-    from ..verify.guard_outcomes import GuardOutcome
-    from ..verify.guard_sites import GuardSite
-    from ..verify.op_exercises import ExercisedOp
+    from ..verify.exercising.op_exercises import ExercisedOp
+    from ..verify.exercising.project_exercise import ExercisedProject
+    from ..verify.judging.guard_outcomes import GuardOutcome
+    from ..verify.judging.guard_sites import GuardSite
 
 _SHOWN = 3
 
 
 def exercise_lines(result: ExercisedProject, outcomes: Sequence[GuardOutcome]) -> Iterator[str]:
     """The ops that are not the same, each with its program; the guards of `outcomes`; what could not be loaded."""
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.verdicts import Verdict
 
     for op in result.ops:
         if op.verdict is Verdict.SAME:
@@ -58,7 +58,7 @@ def _entering(result: ExercisedProject, site: GuardSite) -> list[ExercisedOp]:
 
 def exercise_summary(result: ExercisedProject) -> str:
     """`12 ops exercised in 3,412 programs: 9 same, 1 stricter, 2 not reached.`"""
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.verdicts import Verdict
 
     counts = Counter(op.verdict for op in result.ops)
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])

@@ -11,8 +11,8 @@ from .report_summary import remaining_guards
 from .verdict_json import left_object
 
 if TYPE_CHECKING:
-    from ..verify.compared_tests import ProjectTests
-    from ..verify.guard_sites import GuardSite
+    from ..verify.judging.guard_sites import GuardSite
+    from ..verify.projects.compared_tests import ProjectTests
 
 _SHOWN = 3
 
@@ -20,7 +20,7 @@ _SHOWN = 3
 def project_test_lines(result: ProjectTests, numbers: Collection[int]) -> Iterator[str]:
     """The tests that are not the same, the guards of these numbers with the tests that enter them, what the shim lacks,
     and what was not migrated."""
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.verdicts import Verdict
 
     alike: dict[tuple[Verdict, str, str], list[str]] = {}
     for test in result.tests:
@@ -71,7 +71,7 @@ def _entering(result: ProjectTests, site: GuardSite) -> tuple[list[str], int, in
 
 def test_counts(result: ProjectTests) -> str:
     """How many tests have which verdict, how many ended how, and how many old guards remain."""
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.verdicts import Verdict
 
     counts = Counter(test.judgement.verdict for test in result.tests)
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])

@@ -1,4 +1,4 @@
-"""What is said beside the findings: the last lines, and notes on how files were read."""
+"""What is written beside the findings: the last lines, and notes on how files were read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TELLS_UNKNOWN_CODES = "GF002"
 """The rule that reports what is noted here without it."""
 
 if TYPE_CHECKING:
-    from ..verify.guard_outcomes import GuardOutcome
+    from ..verify.judging.guard_outcomes import GuardOutcome
     from ..verify.verifying import Result
 
 
@@ -108,9 +108,9 @@ def remaining_guards(count: int, undecided: int) -> str:
 
 def verdict_summary(results: Sequence[Result], outcomes: Sequence[GuardOutcome]) -> str:
     """The last lines of `guardfix verify`: how many programs have which verdict, and what is known of the guards."""
-    from ..verify.guard_outcomes import outcome_summary
-    from ..verify.program_migration import Migration
-    from ..verify.verdicts import Verdict
+    from ..verify.judging.guard_outcomes import outcome_summary
+    from ..verify.judging.verdicts import Verdict
+    from ..verify.programs.program_migration import Migration
 
     counts = Counter(result.judgement.verdict for result in results if result.is_program)
     total = sum(counts.values())

@@ -1,12 +1,12 @@
-"""The steps of a verified program around what matters: where its runs part, or where its first guard stands."""
+"""The steps of a verified program around what matters: where its runs part, or where its first guard is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ..verify.aligned_traces import AlignedStep, StepAgreement, aligned
-from ..verify.traces import TracedEvent, in_words
+from ..verify.judging.aligned_traces import AlignedStep, StepAgreement, aligned
+from ..verify.judging.traces import TracedEvent, in_words
 from ..verify.verifying import Result
 
 _ABOVE, _BELOW = 3, 4

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..foreign_text import printable
-from ..verify.traces import in_words
-from ..verify.verdicts import Verdict
+from ..verify.judging.traces import in_words
+from ..verify.judging.verdicts import Verdict
 from ..verify.verifying import Result
 from .terminal_layout import frame, wrapped
 

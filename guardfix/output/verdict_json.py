@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..verify.guard_outcomes import GuardReach
-from ..verify.guard_sites import SourcePlace
-from ..verify.program_migration import Left
-from ..verify.program_runs import ProgramRun
-from ..verify.traces import described
-from ..verify.verdicts import Silent
+from ..verify.judging.guard_outcomes import GuardReach
+from ..verify.judging.guard_sites import SourcePlace
+from ..verify.judging.traces import described
+from ..verify.judging.verdicts import Silent
+from ..verify.programs.program_migration import Left
+from ..verify.runs.program_runs import ProgramRun
 from ..verify.verifying import Result
 from .trace_excerpt import trace_excerpt
 

@@ -9,8 +9,8 @@ from guardfix.pytorch_messages.message_table import brief_wording
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 
 from ..foreign_text import printable
-from ..verify.guard_outcomes import GuardReach
-from ..verify.verdicts import Judgement, Verdict
+from ..verify.judging.guard_outcomes import GuardReach
+from ..verify.judging.verdicts import Judgement, Verdict
 from ..verify.verifying import Result
 from .terminal_layout import TAB, cells, styling, wrapped
 from .verdict_frame import frame_lines, verdict_frame

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from grandalf.graphs import Edge, Graph, Vertex
 from grandalf.layouts import SugiyamaLayout
 
-from guardfix.verify.traces import TracedEvent
+from guardfix.verify.judging.traces import TracedEvent
 
 MOST_NODES = 40
 """Nodes of a graph that are drawn, the nearest ones."""

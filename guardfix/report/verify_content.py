@@ -12,10 +12,10 @@ from guardfix.api import Options, check
 from guardfix.foreign_text import printable
 from guardfix.linter.files.workspace import Workspace
 from guardfix.output.verdict_text import result_reasons
-from guardfix.verify.aligned_traces import AlignedStep, StepAgreement, aligned
-from guardfix.verify.guard_outcomes import GuardReach
-from guardfix.verify.guard_sites import linkless_path
-from guardfix.verify.traces import TracedEvent, tensor_in_words
+from guardfix.verify.judging.aligned_traces import AlignedStep, StepAgreement, aligned
+from guardfix.verify.judging.guard_outcomes import GuardReach
+from guardfix.verify.judging.guard_sites import linkless_path
+from guardfix.verify.judging.traces import TracedEvent, tensor_in_words
 from guardfix.verify.verifying import Result
 
 from .autograd_drawing import AutogradGraph, autograd_graph, drawing

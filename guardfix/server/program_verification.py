@@ -21,7 +21,7 @@ from pygls.lsp.server import LanguageServer
 
 from guardfix.linter.files.workspace import DISK
 from guardfix.module_command import module_command
-from guardfix.verify.programs import CPP_SUFFIXES, PYTHON_SUFFIXES, has_main, is_python_script
+from guardfix.verify.programs.program_discovery import CPP_SUFFIXES, PYTHON_SUFFIXES, has_main, is_python_script
 
 from .document_checks import CheckedText
 from .open_documents import OpenDocument, document_path

@@ -16,19 +16,20 @@ from msgspec import structs
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.findings import Confidence, Context
 
-from .counted_guards import CountedText
-from .guard_sites import GuardSite, SourcePlace, linkless_path
-from .program_migration import Migration
-from .project_walk import files_below
-from .verdicts import Judgement, Verdict
-from .verifying import Settings, verify
+from .judging.counted_guards import CountedText
+from .judging.guard_sites import GuardSite, SourcePlace, linkless_path
+from .judging.verdicts import Judgement, Verdict
+from .program_copies import Settings
+from .programs.program_migration import Migration
+from .programs.project_walk import files_below
+from .verifying import verify
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableFinding, FixableReport
 
-    from .exercising import ExerciseSettings
-    from .programs import Program
-    from .project_tests import TestSettings
+    from .exercising.project_exercise import ExerciseSettings
+    from .programs.program_discovery import Program
+    from .projects.project_tests import TestSettings
 
 _SHOWN = 5
 AS_IT_IS = "left as it is"
@@ -145,7 +146,7 @@ def with_tests(project: Path, settings: TestSettings) -> RunWitnesses:
     """The tests of a project as witnesses."""
 
     def run(migration: Migration) -> list[Witness]:
-        from .project_tests import verify_project_tests
+        from .projects.project_tests import verify_project_tests
 
         result = verify_project_tests(project, migration, settings)
         files = project_sources(project)
@@ -163,7 +164,7 @@ def with_ops(paths: Sequence[str], settings: ExerciseSettings) -> RunWitnesses:
     """The ops of a project as witnesses, called with made-up inputs."""
 
     def run(migration: Migration) -> list[Witness]:
-        from .exercising import exercise_project
+        from .exercising.project_exercise import exercise_project
 
         result = exercise_project(paths, migration, settings)
         files = project_sources(Path(paths[0])) | result.files

@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from guardfix.linter.guards import LEGACY
-from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
-from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
-from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
-from guardfix.runtime_shim.cpp.header_precompilation import Precompilation
-from guardfix.runtime_shim.cpp.linked_program import SourceUnit
-from guardfix.runtime_shim.recording.run_specification import Specification, preloaded_library
 
-from .guard_meanings import BEFORE_19, SINCE_19, by_both_meanings
-from .guard_outcomes import GuardReach, ProgramReach, reached, with_reach
-from .guard_sites import count_guards_of, linkless_path
-from .program_migration import Migration
-from .program_runs import Limits, Process, ProgramRun, about_made_up_files, environment
-from .programs import Program
-from .run_starts import RunStarter, StartedRun, start_run
-from .scratch import empty_folder, scratch_folder
-from .synthetic_models import MadeUpModel, provide_model
-from .tree_copies import SIBLINGS, TREE, TreeCopy
-from .verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic
-from .wanted_repairs import WantedRepair
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How programs are compiled and run."""
-
-    backend: str = "shim"
-    meanings: tuple[str, ...] = (BEFORE_19, SINCE_19)
-    """Those that the old guard may have; PyTorch itself takes the first."""
-    limits: Limits = field(default_factory=Limits)
-    arguments: tuple[str, ...] = ()
-    model: str = ""
-    """The file of a TorchScript archive for programs that load one; `auto` for one that is made up, as other files of
-    data that are missing then are."""
-    include: tuple[str, ...] = ()
-    define: tuple[str, ...] = ()
-    link: tuple[str, ...] = ()
-    standard: str = "c++17"
-    compiler: str | None = None
-    detailed: bool = False
-    """Record which tensor is which, and the autograd graph: for a page that shows them."""
+from .judging.guard_meanings import SINCE_19, by_both_meanings
+from .judging.guard_outcomes import GuardReach, ProgramReach, reached, with_reach
+from .judging.guard_sites import count_guards_of, linkless_path
+from .judging.verdicts import Judgement, Verdict, differs, judge, judge_alone, not_deterministic
+from .judging.wanted_repairs import WantedRepair
+from .program_copies import ProgramCopies, Settings, VerifiedProgram
+from .programs.program_discovery import Program
+from .programs.program_migration import Migration
+from .runs.program_runs import ProgramRun
 
 
 @dataclass(frozen=True)
@@ -94,7 +62,7 @@ class Result:
 
 
 def verify(programs: Sequence[Program], migration: Migration, settings: Settings) -> Iterator[Result]:
-    """One result for each program, in their order; behind them one for each file with fixes that no program compiles.
+    """One result for each program, in their order, then one for each file with fixes that no program compiles.
 
     A program that the migration changes is run before and after; one in which it leaves a guard as it is, once.
     Raises `VerificationFailed` when nothing can be run, OSError when a copy can't be made.
@@ -116,17 +84,16 @@ def _programs(programs: Sequence[Program], migration: Migration, settings: Setti
     for (root, _), group in groupby(programs, key=lambda program: (program.root, program.named)):
         members = [(program, migration.of(program)) for program in group]
         with ExitStack() as stack:
-            pair: _Pair | None = None
+            copies: ProgramCopies | None = None
             for program, part in members:
                 own = frozenset({str(linkless_path(program.path))})
                 if not part.texts and not part.leaves_guards:
                     judgement = Judgement(Verdict.NOTHING, part.why_nothing_at_length, headline=part.why_nothing)
                     yield Result(program, judgement, migration=part, files=own)
                     continue
-                if pair is None:
-                    pair = stack.enter_context(_Pair(root, root, settings))
-                copies = _Copies(migration, program)
-                result = pair.run(program, part, copies) if part.texts else pair.run_alone(program, part, copies)
+                if copies is None:
+                    copies = stack.enter_context(ProgramCopies(root, root, settings))
+                result = _Trial(copies, VerifiedProgram(program, migration, part), part.wanted).result()
                 yield replace(result, migration=part, files=result.files | own)
 
 
@@ -158,330 +125,151 @@ def verify_against(first: Path, second: Path, settings: Settings, wanted: tuple[
     if len(counted) == 1:  # a program against itself: its guards have one number in each copy
         counted = {linkless_path(first): (before, after)}
     migration = Migration(sites=sites, counted=counted)
-    with _Pair(program.root, other.root, settings) as pair:
-        result = pair.run(program, migration, _Copies(migration, program, other), other, wanted)
+    with ProgramCopies(program.root, other.root, settings) as copies:
+        result = _Trial(copies, VerifiedProgram(program, migration, migration, other), wanted).result()
     return replace(result, against=str(second))
 
 
 def run_once(program: Program, settings: Settings) -> ProgramRun:
     """Run a program as it is, in a copy. Raises OSError when that can't be made."""
-    with _Pair(program.root, program.root, settings) as pair:
-        pair.fill(_Copies(Migration(), program), counted=False)
-        return pair._again(program, "run0")
+    with ProgramCopies(program.root, program.root, settings) as copies:
+        copies.fill(VerifiedProgram(program), counted=False)
+        (run,) = copies.run({0: program}, "run", program)
+    return run
 
 
-@dataclass(frozen=True)
-class _Copies:
-    """What the copies of a program hold."""
+class _Trial:
+    """The life of a verdict: the program is run before and after, or once if nothing changes, judged, and the judgement
+    is put to the test: by the old guard's other meaning, by a second run, and by what the guards were seen to do.
+    """
 
-    migration: Migration
-    program: Program
-    other: Program | None = None
-    """The second copy's, where that is another one."""
+    def __init__(self, copies: ProgramCopies, subject: VerifiedProgram, wanted: Sequence[WantedRepair]) -> None:
+        self.copies = copies
+        self.subject = subject
+        self.wanted = wanted
+        self.meanings = copies.settings.meanings
+        self.counted = bool(subject.part.sites)
+        self.places = copies.places(subject)
 
-    @property
-    def programs(self) -> tuple[Path, Path]:
-        return self.program.path, (self.other or self.program).path
-
-    @property
-    def sources(self) -> list[Path]:
-        """The programs' files, and the headers that are beside them."""
-        found = sorted({*self.program.sources, *(self.other or self.program).sources})
-        beside = {path for source in found for path in source.parent.glob("*.h*")}
-        return [*found, *sorted(beside)]
-
-
-_RUNS = ("run0", "run1", "again", "uncovered", "other0", "other1")
-"""The folders of the runs, in which HOME and TMPDIR are."""
-
-
-class _Pair:
-    """Two scratch copies: one that stays as it is, and one that is migrated. Each run starts in fresh copies."""
-
-    def __init__(self, first: Path, second: Path, settings: Settings) -> None:
-        self.roots = (first.resolve(), second.resolve())
-        self.settings = settings
-        self.stack = ExitStack()
-        self.trees: tuple[TreeCopy, ...] = ()
-        self.precompiling: Precompilation | None = None
-        self.starter: RunStarter | None = None
-
-    def __enter__(self) -> _Pair:
-        parent = cache_folder().parent / "verify"
-        self.folder = self.stack.enter_context(scratch_folder(parent, "\0".join(map(str, self.roots))))
-        self.copies = (self.folder / "before", self.folder / "after")
-        self.preloaded = preloaded_library() if self.settings.model == "auto" else None
-        if self.settings.backend == "shim" and RunStarter.is_possible():
-            self.starter = RunStarter(environment(self.preloaded))
-            self.stack.callback(self._close_starter)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self.precompiling is not None and kind is not None:
-            self.precompiling.stop()
-        self.stack.close()
-
-    def _precompile(self, program: Program) -> None:
-        """Begins with the large header that the program includes, for those that are compiled behind it."""
-        settings = self.settings
-        if self.precompiling is None and settings.backend == "shim" and not program.is_python:
-            options = CompilerOptions(
-                define=(*settings.define, *program.build.define),
-                standard=program.build.standard or settings.standard,
-                compiler=settings.compiler,
-            )
-            with contextlib.suppress(ProgramError, OSError):  # running it says so
-                self.precompiling = precompile_for(program.path, options)
-
-    def fill(self, copies: _Copies, *, counted: bool) -> None:
-        """Make the copies again: a program may have written into them. With `counted` guards have counters."""
-        empty_folder(self.folder, but=self.copies)
-        if not self.trees:
-            limits = SIBLINGS if copies.program.named else TREE
-            self.trees = tuple(TreeCopy(root, copy, limits) for root, copy in zip(self.roots, self.copies, strict=True))
-        migration = copies.migration
-        for index, tree in enumerate(self.trees):
-            texts = dict(migration.texts) if index else {}
-            if counted:
-                texts |= {path: both[index] for path, both in migration.counted.items()}
-            tree.restore(texts, copies.programs[index].resolve())
-        self.model = MadeUpModel(self.settings.arguments)
-        if self.settings.model:
-            sources = [path for path in copies.sources if path.is_file()]
-            texts_of = [path.read_text(encoding="utf-8", errors="replace") for path in sources]
-            folders = [
-                self._where(root, copy, copy / path.resolve().relative_to(root))
-                for root, copy, path in zip(self.roots, self.copies, copies.programs, strict=True)
-            ]
-            self.model = provide_model(texts_of, self.settings.model, self.settings.arguments, folders)
-
-    def run(
-        self,
-        program: Program,
-        part: Migration,
-        copies: _Copies,
-        other: Program | None = None,
-        repairs: tuple[WantedRepair, ...] = (),
-    ) -> Result:
-        """Run a program before and after the migration, or two programs, and compare."""
-        repairs = part.wanted if other is None else repairs
-        self._precompile(program)
-        counted = bool(part.sites)
-        self.fill(copies, counted=counted)
-        before, after = self._both(program, other or program, part)
-        if counted and any(map(_fails_by_a_counter, (before, after))):
-            counted = False
-            self.fill(copies, counted=False)
-            before, after = self._both(program, other or program, part)
-        places = self._places(program, other or program)
-        judgement = judge(before, after, places, uncovered=self._uncovered(program), wanted=repairs)
-        others = self._with_other_meaning(program, other, part, [before, after], counted=counted)
+    def result(self) -> Result:
+        subject, copies = self.subject, self.copies
+        copies.precompile(subject.program)
+        runs = self._run()
+        judgement = self._judge(runs, uncovered=self._run_uncovered())
+        others = self._run_with_other_meaning(runs)
         if others:
-            judged = {
-                self.settings.meanings[0]: judgement,
-                self.settings.meanings[1]: judge(others[0], others[1], places, wanted=repairs),
-            }
-            judgement = by_both_meanings(judged)
-        if judgement.verdict in (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED) and differs(
-            before, self._again(program, "again"), places
-        ):
+            judgement = by_both_meanings(dict(zip(self.meanings, (judgement, self._judge(others)), strict=True)))
+        if not subject.is_alone and self._is_random(judgement, runs):
             judgement = not_deterministic()
-        guards = reached(part.sites, *((before.counts, after.counts) if counted else ((), ())))
-        files = self._files(before, after)
-        # A Python program that is stopped can't say what it has imported.
-        known = files or {str(linkless_path(program.path))} if program.is_python else files
-        if other is None and known:
-            # A header's guard that the program does not include is none of its guards.
-            guards = tuple(
-                reach for reach in guards if reach.is_entered or str(linkless_path(reach.site.place.path)) in known
-            )
-        wanted = [reach for reach in guards if reach.site.changed or other is not None]
-        if wanted:
-            judgement = with_reach(judgement, before, wanted)
-        elif judgement.verdict is Verdict.SAME or (judgement.verdict is Verdict.NOT_RUN and other is None):
-            why = "the migration changes none of its guards" if other is None else "neither program has a guard"
-            judgement = judgement.saying(
-                Verdict.NOTHING, f"{why}; {judgement.reason}", judgement.advice, _nothing(judgement)
-            )
-        seen = (others[0], others[1]) if others and judgement.meaning == self.settings.meanings[1] else None
-        left_out, notes = self._left_out(), self._notes(before, after)
-        return Result(program, judgement, before, after, seen, left_out, guards=guards, files=files, notes=notes)
+        files = copies.files(*runs)
+        guards = self._guards(runs, files)
+        judgement = self._with_reach(judgement, runs, guards)
+        other_meaning = others and judgement.meaning == self.meanings[1]
+        return Result(
+            subject.program,
+            judgement,
+            *_before_and_after(runs),
+            judged=_before_and_after(others) if other_meaning else None,
+            left_out=copies.left_out(),
+            guards=guards,
+            files=files,
+            notes=copies.notes(*runs),
+        )
 
-    def _both(self, program: Program, other: Program, part: Migration) -> list[ProgramRun]:
-        return list(self._together({0: program, 1: other}, "run", program, part).values())
+    def _run(self) -> list[ProgramRun]:
+        """The runs, with counters beside the guards unless the program doesn't compile with them."""
+        self.copies.fill(self.subject, counted=self.counted)
+        runs = self._start("run", range(1 if self.subject.is_alone else 2))
+        if self.counted and any(map(_fails_by_a_counter, runs)):
+            self.counted = False
+            self.copies.fill(self.subject, counted=False)
+            runs = self._start("run", range(len(runs)))
+        return runs
 
-    def _together(
-        self, programs: Mapping[int, Program], name: str, shown: Program, part: Migration, meaning: str = ""
-    ) -> dict[int, ProgramRun]:
-        """The runs, by the number of the copy, of programs that are run at the same time."""
-        with ExitStack() as stack:
-            processes = {}
-            for index, which in programs.items():
-                process = self._start(which, index, f"{name}{index}", shown, guards=part.highest_site, meaning=meaning)
-                stack.callback(process.stop)
-                processes[index] = process
-            return {index: process.finish() for index, process in processes.items()}
+    def _start(self, name: str, which: Iterable[int], meaning: str = "") -> list[ProgramRun]:
+        programs = {index: self.subject.both[index] for index in which}
+        guards = self.subject.part.highest_site
+        return self.copies.run(programs, name, self.subject.program, guards=guards, meaning=meaning)
 
-    def _with_other_meaning(
-        self, program: Program, other: Program | None, part: Migration, runs: Sequence[ProgramRun], *, counted: bool
-    ) -> list[ProgramRun]:
-        """The runs again, with the old guard's other meaning; none where that makes no difference.
+    def _judge(self, runs: Sequence[ProgramRun], uncovered: ProgramRun | None = None) -> Judgement:
+        if self.subject.is_alone:
+            part = self.subject.part
+            why = part.why_nothing_at_length, part.why_nothing
+            return judge_alone(runs[0], self.places, why, part.advice, uncovered=uncovered)
+        return judge(runs[0], runs[1], self.places, uncovered=uncovered, wanted=self.wanted)
+
+    def _run_uncovered(self) -> ProgramRun | None:
+        """A run in which no guard hides anything, if the runs themselves can't tell what was hidden."""
+        if self.copies.settings.backend != "torch" or self.meanings[0] == SINCE_19:
+            return None
+        return self._run_again("uncovered", uncovered=True)
+
+    def _run_again(self, name: str, *, uncovered: bool = False) -> ProgramRun:
+        program = self.subject.program
+        (run,) = self.copies.run({0: program}, name, program, uncovered=uncovered)
+        return run
+
+    def _run_with_other_meaning(self, runs: Sequence[ProgramRun]) -> list[ProgramRun]:
+        """The runs again, with the old guard's other meaning; none if that makes no difference.
 
         A run that entered no old guard is what it was.
         """
-        if len(self.settings.meanings) == 1 or self.settings.backend != "shim" or not counted:
+        if len(self.meanings) == 1 or self.copies.settings.backend != "shim" or not self.counted:
             return []
         if any(run.failed is not None or run.timed_out for run in runs):
             return []
-        old = [site.number for site in part.sites if site.guard == LEGACY]
-        entered = [any(n < len(run.counts) and run.counts[n].entered for n in old) for run in runs]
-        if not any(entered):
+        old = [site.number for site in self.subject.part.sites if site.guard == LEGACY]
+        entered = [
+            index
+            for index, run in enumerate(runs)
+            if any(number < len(run.counts) and run.counts[number].entered for number in old)
+        ]
+        if not entered:
             return []
-        both = (program, other or program)
-        again = {index: both[index] for index in range(len(runs)) if entered[index]}
-        made = self._together(again, "other", program, part, self.settings.meanings[1])
-        return [made.get(index, run) for index, run in enumerate(runs)]
+        again = dict(zip(entered, self._start("other", entered, self.meanings[1]), strict=True))
+        return [again.get(index, run) for index, run in enumerate(runs)]
 
-    def run_alone(self, program: Program, part: Migration, copies: _Copies) -> Result:
-        """Run a program that stays as it is: the question is whether it is right."""
-        self._precompile(program)
-        counted = bool(part.sites)
-        self.fill(copies, counted=counted)
-        run = self._again(program, "run0", guards=part.highest_site)
-        if counted and _fails_by_a_counter(run):
-            counted = False
-            self.fill(copies, counted=False)
-            run = self._again(program, "run0")
-        places = self._places(program, program)
-        why = part.why_nothing_at_length, part.why_nothing
-        judgement = judge_alone(run, places, why, part.advice, uncovered=self._uncovered(program))
-        others = self._with_other_meaning(program, None, part, [run], counted=counted)
-        if others:
-            second = judge_alone(others[0], places, why, part.advice)
-            judgement = by_both_meanings(dict(zip(self.settings.meanings, (judgement, second), strict=True)))
-        guards = reached(part.sites, run.counts if counted else (), ())
-        if run.failed is None:
-            judgement = with_reach(judgement, run, [reach for reach in guards if reach.is_entered])
-        seen = (others[0], None) if others and judgement.meaning == self.settings.meanings[1] else None
-        left_out, notes = self._left_out(), self._notes(run)
-        return Result(program, judgement, run, None, seen, left_out, guards=guards, files=self._files(run), notes=notes)
+    def _is_random(self, judgement: Judgement, runs: Sequence[ProgramRun]) -> bool:
+        """Whether the program differs from itself, where it was said to differ from the other."""
+        if judgement.verdict not in (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED):
+            return False
+        return differs(runs[0], self._run_again("again"), self.places)
 
-    def _left_out(self) -> str:
-        """What the copies lack, in words; empty where they are whole."""
-        count = max((tree.left_out for tree in self.trees), default=0)
-        if any(tree.stopped for tree in self.trees):
-            return f"at least {count:,} files" if count else "some of the files"
-        return "" if not count else f"{count:,} file{'' if count == 1 else 's'}"
-
-    def _notes(self, *runs: ProgramRun) -> tuple[str, ...]:
-        return tuple(filter(None, (self.model.note, about_made_up_files(runs))))
-
-    def _places(self, program: Program, other: Program) -> dict[str, str]:
-        """What the copies are called in output."""
-        copies = {str(copy): str(given.root) for copy, given in zip(self.copies, (program, other), strict=True)}
-        return copies | {str(self.folder / name): "run" for name in _RUNS}
-
-    def _files(self, *runs: ProgramRun) -> frozenset[str]:
-        """The real paths of what went into the runs, each from its copy."""
-        found = set()
-        for run, root, copy in zip(runs, self.roots, self.copies, strict=False):
-            for path in map(Path, run.files):
-                found.add(str(root / path.relative_to(copy) if path.is_relative_to(copy) else path))
-        return frozenset(found)
-
-    def _uncovered(self, program: Program) -> ProgramRun | None:
-        """A run in which no guard hides anything, where the runs themselves can't tell what was hidden."""
-        if self.settings.backend != "torch" or self.settings.meanings[0] == SINCE_19:
-            return None
-        return self._again(program, "uncovered", uncovered=True)
-
-    def _again(self, program: Program, name: str, *, uncovered: bool = False, guards: int = 0) -> ProgramRun:
-        process = self._start(program, 0, name, program, uncovered=uncovered, guards=guards)
-        try:
-            return process.finish()
-        finally:
-            process.stop()
-
-    def _start(
-        self,
-        which: Program,
-        index: int,
-        name: str,
-        shown: Program,
-        *,
-        uncovered: bool = False,
-        guards: int = 0,
-        meaning: str = "",
-    ) -> Process:
-        settings = self.settings
-        root, copy = self.roots[index], self.copies[index]
-        source = copy / which.path.resolve().relative_to(root)
-        build = which.build
-        specification = Specification(
-            source=str(source),
-            shown=str(shown.path),
-            recording="",
-            arguments=self.model.arguments,
-            backend=settings.backend,
-            legacy_since19=(meaning or settings.meanings[0]) == SINCE_19,
-            uncovered=uncovered,
-            detailed=settings.detailed,
-            include=tuple(
-                self._in_copy(folder, root, copy) for folder in (*settings.include, *map(str, build.include))
-            ),
-            quoted_include=(str(which.path.resolve().parent),) if self._left_out() else (),
-            units=tuple(self._unit(unit, root, copy) for unit in build.units),
-            root=str(copy),
-            define=(*settings.define, *build.define),
-            link=(*settings.link, *build.link),
-            standard=build.standard or settings.standard,
-            compiler=settings.compiler,
-            writable=(str(copy),),
-        )
-        return Process(
-            specification,
-            self.folder / name,
-            self._where(root, copy, source),
-            settings.limits,
-            environment(self.preloaded),
-            guards=guards,
-            start=self._start_run,
-            provided=self.model.elsewhere if self.preloaded else None,
+    def _guards(self, runs: Sequence[ProgramRun], files: Set[str]) -> tuple[GuardReach, ...]:
+        program = self.subject.program
+        before, after = _before_and_after(runs)
+        counts = [run.counts if run is not None and self.counted else () for run in (before, after)]
+        guards = reached(self.subject.part.sites, *counts)
+        if self.subject.is_alone or self.subject.other is not None:
+            return guards
+        # A Python program that is stopped can't say what it has imported.
+        known = files or ({str(linkless_path(program.path))} if program.is_python else files)
+        # A header's guard that the program does not include is none of its guards.
+        return tuple(
+            reach
+            for reach in guards
+            if not known or reach.is_entered or str(linkless_path(reach.site.place.path)) in known
         )
 
-    def _close_starter(self) -> None:
-        if self.starter is not None:
-            self.starter.close()
-        for unfinished in self.folder.glob("*/compiling/compiling-*"):  # of a run whose start was interrupted
-            wait_until_let_go(unfinished)
+    def _with_reach(self, judgement: Judgement, runs: Sequence[ProgramRun], guards: Sequence[GuardReach]) -> Judgement:
+        """The judgement, as far as the guards that it is about were reached."""
+        compared = self.subject.other is not None
+        if self.subject.is_alone:
+            if runs[0].failed is not None:
+                return judgement
+            return with_reach(judgement, runs[0], [reach for reach in guards if reach.is_entered])
+        wanted = [reach for reach in guards if reach.site.changed or compared]
+        if wanted:
+            return with_reach(judgement, runs[0], wanted)
+        if judgement.verdict is Verdict.SAME or (judgement.verdict is Verdict.NOT_RUN and not compared):
+            why = "neither program has a guard" if compared else "the migration changes none of its guards"
+            reason = f"{why}; {judgement.reason}"
+            return judgement.saying(Verdict.NOTHING, reason, judgement.advice, _nothing(judgement))
+        return judgement
 
-    def _start_run(self, *given: Any) -> StartedRun:
-        if self.starter is not None:
-            with contextlib.suppress(OSError):  # it was killed
-                return self.starter.start(*given)
-            self.starter = None
-        return start_run(*given)
 
-    def _unit(self, unit: SourceUnit, root: Path, copy: Path) -> dict[str, Any]:
-        return {
-            "path": self._in_copy(unit.path, root, copy),
-            "include": [self._in_copy(folder, root, copy) for folder in unit.include],
-            "define": unit.define,
-            "standard": unit.standard,
-            "on_demand": unit.on_demand,
-        }
-
-    @staticmethod
-    def _in_copy(folder: str | Path, root: Path, copy: Path) -> str:
-        """Where the headers of a folder lie: in the copy, if the folder was copied, for they may be migrated."""
-        real = Path(folder).resolve()
-        return str(copy / real.relative_to(root)) if real.is_relative_to(root) else str(real)
-
-    def _where(self, root: Path, copy: Path, source: Path) -> Path:
-        """The current folder of the program: the place of ours in the copy if it has one, else the program's."""
-        here = Path.cwd()
-        place = copy / here.relative_to(root) if here.is_relative_to(root) else source.parent
-        return place if place.is_dir() else source.parent
+def _before_and_after(runs: Sequence[ProgramRun]) -> tuple[ProgramRun, ProgramRun | None]:
+    return runs[0], runs[1] if len(runs) > 1 else None
 
 
 def _nothing(judgement: Judgement) -> str:

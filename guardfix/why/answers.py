@@ -113,7 +113,7 @@ _MOST_GUARDS = 4
 
 
 def brief_answer(text: str, paths: Sequence[str] = ()) -> Iterator[str]:
-    """The answer in brief, for behind a traceback."""
+    """The answer in brief, to follow a traceback."""
     answer = answer_for(text, paths)
     if answer is None:
         return

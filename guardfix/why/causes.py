@@ -41,8 +41,6 @@ class ErrorCause(NamedTuple):
     """What the source says about an error."""
 
     event: Event | None
-    at_frame: bool
-    """The event is where the traceback says that the error was."""
     guards: tuple[OpenGuard, ...]
     """Without an event: the guards that are open around the frames, or else those that could be to blame."""
     files: Mapping[str, Facts]
@@ -68,7 +66,7 @@ def cause_among(
     events: tuple[Event, ...], traceback: Traceback, frames: tuple[StackFrame, ...], files: Mapping[str, Facts]
 ) -> ErrorCause:
     """What of a run's events an error is about, and what else the files say about it."""
-    event, near = _chosen(events, traceback, frames, files)
+    event = _chosen(events, traceback, frames, files)
     if event is not None and event.guard is not None and event.guard.is_engine:
         event = None  # no guard is to blame: the frame tells
     guards = () if event is not None else tuple(_guards_around(traceback, frames, files))
@@ -76,7 +74,7 @@ def cause_among(
     if event is None and traceback.message is not None and traceback.message.key == "nothing-recorded":
         unrecorded = next((frame for frame in reversed(frames) if _is_of_function(frame, files)), None)
     elsewhere = () if event is None or frames else tuple(_others_like(event, events))
-    return ErrorCause(event, near, guards, files, frames, events, elsewhere, unrecorded)
+    return ErrorCause(event, guards, files, frames, events, elsewhere, unrecorded)
 
 
 def _others_like(event: Event, events: Sequence[Event]) -> Iterator[Event]:
@@ -110,10 +108,10 @@ def kinds_for(key: str) -> tuple[EventKind, ...]:
 
 def _chosen(
     events: Sequence[Event], traceback: Traceback, frames: Sequence[StackFrame], files: Mapping[str, Facts]
-) -> tuple[Event | None, bool]:
-    """The event that the message and the frames fit best, and whether it is at one of the frames."""
+) -> Event | None:
+    """The event that the message and the frames fit best."""
     if traceback.message is None:
-        return None, False
+        return None
     kinds = kinds_for(traceback.message.key)
     inner_first = [(frame.path, frame.row) for frame in reversed(frames)]
     functions = {_function_of(*place, files) for place in inner_first}
@@ -129,10 +127,7 @@ def _chosen(
                 continue  # the traceback says where it was raised, and that is not here
             at += 1
         ranked.append(((at, kinds.index(event.kind), not event.certain, event.path, event.span), event))
-    if not ranked:
-        return None, False
-    (at, *_), event = min(ranked, key=lambda pair: pair[0])
-    return event, at < _ELSEWHERE
+    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
 
 
 _STEPS = re.compile(r"\b(?:step|backward|zero_grad)\b")

@@ -120,14 +120,6 @@ class BuildFacts:
             self._headers[key] = self._read(key)
         return self._headers[key]
 
-    def sees(self, path: str, definers: Iterable[str]) -> set[str]:
-        """Those of the files `definers` that a file is or includes; all of them where that is not known."""
-        given = {self._key(definer): definer for definer in definers}
-        if not self.is_known:
-            return set(given.values())
-        seen = {given[key] for key in (self._key(path), *self.included(path)) if key in given}
-        return seen or set(given.values())
-
     # -- macros
 
     def _commands_of(self, key: str) -> tuple[CompileCommand, ...]:

@@ -57,7 +57,7 @@ _HANDS_ON = frozenset({"get", "value", "at", "front", "back", "top", "lock", "op
 
 
 class Reached(NamedTuple):
-    """An effect that is done behind a call."""
+    """An effect of what a call runs."""
 
     effect: CallEffect
     through: str
@@ -100,7 +100,7 @@ class CallGraph:
             self._state = self._readings.attach(project)
 
     def reached(self, facts: Facts, span: Span, function: int | None) -> dict[CallEffect, Reached]:
-        """What is done behind the calls in a stretch of a function; what is there itself is left out."""
+        """What the calls in a stretch of a function run; what is there itself is left out."""
         if function is None:
             return {}
         while (parent := facts.functions[function].parent) is not None:

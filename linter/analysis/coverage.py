@@ -41,7 +41,7 @@ def is_run_in_place(inner: int | None, outer: int | None, facts: Facts) -> bool:
 
 
 def covering(facts: Facts, span: Span, function: int | None) -> Iterator[GuardUse]:
-    """The local guards in whose scope `span` stands, of the same function, outermost first."""
+    """The local guards in whose scope `span` is, of the same function, outermost first."""
     for use in index_of(facts).uses_around(span):
         if _covers(use, facts, function):
             yield use

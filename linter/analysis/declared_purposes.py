@@ -21,7 +21,7 @@ class DeclaredPurpose(NamedTuple):
 
 
 def declared_purpose(use: GuardUse, facts: Facts, project: Project) -> DeclaredPurpose | None:
-    """What the use is declared to be for; None if that wasn't said."""
+    """What the use is declared to be for; None if that wasn't declared."""
     comment = intent_at(use, facts)
     if comment is not None:
         return DeclaredPurpose(comment.purpose, "a comment", facts, comment.span.start)
@@ -60,4 +60,4 @@ def _intents_by_row(facts: Facts) -> dict[int, int]:
 
 
 _LONG = 2000
-"""A declaration of more bytes holds a function's body, in which other guards may stand."""
+"""A declaration of more bytes holds a function's body, in which other guards may be."""

@@ -42,7 +42,7 @@ class OverriddenMethod(NamedTuple):
     base: str
     """The class that has the guard."""
     path: str
-    """Where that stands."""
+    """Where that is."""
     guard: str
     """As its name is in the guard table."""
 

@@ -48,7 +48,7 @@ _BINDS = frozenset({"bind", "bind_front", "mem_fn", "not_fn"})
 
 
 def fills_the_guard_alone(use: GuardUse, facts: Facts) -> bool:
-    """Whether nothing happens behind an optional or a pointer but that it is given the guard: `guard.emplace();`."""
+    """Whether all that is done with an optional or a pointer is to give it the guard: `guard.emplace();`."""
     covered = covered_statements(use, facts)
     if covered is None or use.holder is None or not use.holder.name:
         return False
@@ -103,7 +103,7 @@ _MOVES_A_MODEL = frozenset({"eval", "to", "cuda", "cpu", "c_str", "string", "str
 def makes_callables_alone(use: GuardUse, facts: Facts) -> bool:
     """Whether all that is under the guard is callables that are made there: nothing calls them before it ends.
 
-    Those with a guard of their own need no other.
+    Those with their own guard need no other.
     """
     covered = covered_statements(use, facts)
     if covered is None:
@@ -353,7 +353,7 @@ class _RawReading:
             return self._facts.path.endswith(_LAUNCHING) and len(callee.path) == 1
         return all(
             not function.is_lambda
-            and (function.returns is None or function.returns.last == "void")  # None behind `__global__`
+            and (function.returns is None or function.returns.last == "void")  # None after `__global__`
             and not any(words_of(call.expression) & _OF_TORCH for call in calls.within(function.body))
             for function in found
         )

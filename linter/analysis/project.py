@@ -73,7 +73,7 @@ class Project:
         self.summary = summary
         """What a look at all files of the project says; None if it wasn't needed."""
         self.named = named
-        """Functions and classes whose definitions were read, wherever they stand."""
+        """Functions and classes whose definitions were read, wherever they are."""
         self.common = common
         """Names that are in too many files to be read there: the callers of such a function aren't all known."""
         self.asked = asked
@@ -103,7 +103,7 @@ class Project:
         common: Iterable[str] = (),
         asked: Iterable[str] = (),
     ) -> Project:
-        """This project with further files, or with newer facts of its own; `around` are files that are not checked."""
+        """This project with further files, or newer facts of its own; `around` are files that are not checked."""
         more, around = list(more), list(around)
         if not more and not around:
             return self._told(unseen, summary, named, frozenset(common), frozenset(asked))
@@ -340,7 +340,7 @@ class Project:
 
     def autograd_link(self, facts: Facts, function: Function) -> Link:
         """How it is shown that `function` is a method of an autograd Function; `APART` where it is none."""
-        # Whoever is called `forward` and takes the context is one, wherever its class may stand.
+        # What is called `forward` and takes the context is one, wherever its class is.
         if function.name in FUNCTION_METHODS and takes_context(function):
             return Link.SHOWN
         links = self._function_links
@@ -460,7 +460,7 @@ def _defines(facts: Facts, name: str, span: Span) -> bool:
 
 @lru_cache(maxsize=64)
 def _definitions(facts: Facts) -> dict[str, list[Span]]:
-    """Where the file's classes and macros stand, by name."""
+    """Where the file's classes and macros are, by name."""
     found: dict[str, list[Span]] = defaultdict(list)
     for name, span in [*((c.name, c.span) for c in facts.classes), *((m.name, m.span) for m in facts.macros)]:
         found[name].append(span)

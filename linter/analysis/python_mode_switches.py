@@ -36,7 +36,7 @@ class _Setting(NamedTuple):
     """The compound statements around it, the outermost first."""
     in_finally: bool
     block: Sequence[AnyStatement]
-    """The statements among which it stands."""
+    """The statements among which it is."""
 
     @property
     def mode(self) -> bool | None:

@@ -28,7 +28,7 @@ from ..lazy_regex import lazy_regex
 
 THREADS = ("thread", "jthread")
 POOL = lazy_regex(r"(?i)pool|executor|workers?|threads?")
-"""How programs call what runs work in threads of its own."""
+"""How programs call what runs work in threads."""
 POOL_METHODS = frozenset(
     """submit submit_task enqueue post execute run schedule push push_task detach_task add addTask emplace_back
     push_back emplace start""".split()

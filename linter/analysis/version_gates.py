@@ -18,7 +18,7 @@ def uses_in(branch: Branch, facts: Facts) -> list[GuardUse]:
 
 
 def gates_around(use: GuardUse, facts: Facts) -> Iterator[tuple[Conditional, Branch]]:
-    """The `#if`s around a use, innermost first, each with the branch in which it stands."""
+    """The `#if`s around a use, innermost first, each with the branch in which it is."""
     return index_of(facts).branches.around(use.type_span)
 
 

@@ -70,7 +70,7 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
 
 
 def _caller(scene: Scene, facts: Facts, call: Call, link: Link) -> Scene:
-    """The call as if the guard stood there."""
+    """The call as if the guard was there."""
     wrapper = GuardUse(
         guard=scene.use.guard,
         form=Form.REFERENCE,

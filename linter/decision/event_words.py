@@ -13,7 +13,7 @@ ESCAPES = (
     EventKind.INFERENCE_DATA,
     EventKind.INFERENCE_RESULT,
 )
-"""What goes wrong with inference tensors behind the mode."""
+"""What goes wrong with inference tensors outside of the mode."""
 GRADIENTS = (EventKind.NOT_RECORDED, EventKind.GRADIENT_EXPECTED, EventKind.BACKWARD_IN_INFERENCE)
 """What goes wrong with gradients under a guard."""
 

@@ -1,8 +1,7 @@
 """The code of functions as nested statements, in one form for both languages: what `linter/flow` runs.
 
 Expressions are those of `facts.expressions`. A statement has the place of its text, an expression has none: what
-happens in it is told at its statement. Python's constructs and C++'s are written as the same statement where they do
-the same.
+happens in it is reported at its statement. Constructs of Python and C++ that do the same are one kind of statement.
 Only what guards and their tensors can reach is kept; the rest of a file is not in it (`Body.is_read`).
 """
 
@@ -97,7 +96,7 @@ class Block(StatementNode, frozen=True):
     items: tuple[Entered, ...]
     block: tuple[AnyStatement, ...]
     is_parallel: bool = False
-    """Its block runs in threads of its own: `#pragma omp parallel`."""
+    """Its block runs in its own threads: `#pragma omp parallel`."""
 
 
 class ReturnStatement(StatementNode, frozen=True):
@@ -124,7 +123,7 @@ class Define(StatementNode, frozen=True):
     """A function or class is made here and bound to its name."""
 
     body: int
-    """Which of the `inner` bodies of the body in which the statement stands."""
+    """Which of the `inner` bodies of the body in which the statement is."""
 
 
 class Import(StatementNode, frozen=True):
@@ -187,7 +186,7 @@ class Body(Struct, frozen=True, array_like=True, dict=True):
     span: Span
     """The whole definition, decorators included."""
     header: Span
-    """From `def` or the return type to where the block begins: where a finding about the whole function stands."""
+    """From `def` or the return type to where the block begins: where a finding about the whole function is."""
     statements: tuple[AnyStatement, ...]
     inner: tuple[Body, ...] = ()
     """What is defined in it: by `Define.body`, and by `LambdaExpression.body`."""

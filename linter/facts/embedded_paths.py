@@ -13,5 +13,5 @@ def path_of_piece(path: str, row: int, start: int) -> str:
 
 
 def real_path(path: str) -> str:
-    """The file in which a piece of embedded C++ stands; any other path as it is."""
+    """The file in which a piece of embedded C++ is; any other path as it is."""
     return _PIECE.sub("", path) if "#" in path else path

@@ -5,7 +5,7 @@ is cut and meant for display only. Trees hold no places, so equal parts of a fil
 
 The nodes are msgspec's structs: they are made several times as fast as frozen dataclasses, and facts are sent between
 processes and kept as MessagePack, which holds data and no code. A field that holds any node has the type `Expression`,
-their union, by which they are told apart when they are read back.
+their union, by which they are distinguished when they are read back.
 """
 
 from __future__ import annotations
@@ -468,7 +468,7 @@ def is_unqualified(expression: Expression) -> bool:
 
 
 def renamed(expression: Expression, name: str) -> Expression:
-    """The same qualifiers with another name behind them: `a::d` for `a::b`, `a.d` for `a.b`; else the name alone."""
+    """The same qualifiers with another name after them: `a::d` for `a::b`, `a.d` for `a.b`; else the name alone."""
     if isinstance(expression, NamePath):
         return replace(expression, parts=(*expression.parts[:-1], name), template_arguments=None)
     if isinstance(expression, MemberAccess):
@@ -509,18 +509,6 @@ def variable_of(expression: Expression | None) -> str:
     if is_named(first, "this") and steps and isinstance(steps[0], MemberAccess):
         return f"this->{steps[0].name}"
     return first.path[0] if isinstance(first, NamePath) else ""
-
-
-def assigned_names(target: Expression) -> list[str]:
-    """The variables to which an assignment gives a value: `a`, `std::tie(a, b)`, `[a, b]`, `*out`."""
-    if isinstance(target, NamePath):
-        return [target.path[0]]
-    bare = pointee(target)
-    if isinstance(bare, Bracketed):
-        return [variable_of(item) for item in bare.items]
-    if isinstance(bare, CallExpression) and last_name(bare.callee) == "tie":
-        return [variable_of(argument) for argument in bare.arguments]
-    return [variable_of(bare)]
 
 
 def innermost_object(expression: Expression) -> Expression:

@@ -37,7 +37,7 @@ class FactsIndex(Struct, frozen=True):
     neighbours: dict[Span, list[GuardUse]]
     """By scope, the guards that say something about an old one beside them: not that itself, nor what is made of it."""
     scopes: Nested[Span]
-    """The blocks in which guards stand."""
+    """The blocks in which guards are."""
     branches: Nested[tuple[Conditional, Branch]]
     function_names: frozenset[str]
     functions_named: dict[str, list[Function]]

@@ -63,7 +63,7 @@ class Function(NamedTuple):
     is_static: bool = False
     """`static`, or in an unnamed namespace: no other file can name it."""
     macro: str | None = None
-    """The macro in whose body it stands; its names are then written with that macro's parameters and `##`."""
+    """The macro in whose body it is; its names are then written with that macro's parameters and `##`."""
     is_read: bool = True
     """False where it was left out: what is in its body is not in the facts."""
 
@@ -326,7 +326,7 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
         return tuple(chain)
 
     def rows(self, span: Span) -> range:
-        """The rows on which a span stands."""
+        """The rows on which a span is."""
         return range(self.row(span.start), self.row(max(span.start, span.end - 1)) + 1)
 
     def row(self, offset: int) -> int:

@@ -95,7 +95,7 @@ class _Reading:
         """Operators whose last operand is not read yet, and open brackets."""
 
     def whole(self) -> Operand:
-        """Read with a stack of its own instead of recursion: brackets may be in each other as deep as they like."""
+        """Read with its own stack instead of recursion: brackets may be in each other as deep as they like."""
         while True:
             self._operand()
             while (sign := self._sign()) == ")":

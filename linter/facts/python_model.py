@@ -88,12 +88,12 @@ class PythonUse(Struct, frozen=True, array_like=True, gc=False):
     sole: bool = False
     """The `with` statement is the only statement of the guard's block around it."""
     local: bool = False
-    """Stands in a function, not at the top of a module or class."""
+    """It is in a function, not at the top of a module or class."""
     origin: str = ""
     """The dotted name as it resolves in this file; a name of the project's own is resolved later."""
     async_with: bool = False
     expected: bool = False
-    """Stands in a block of a test that expects a failure or a warning."""
+    """It is in a block of a test that expects a failure or a warning."""
 
 
 class Training(NamedTuple):

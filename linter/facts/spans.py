@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
@@ -103,31 +102,3 @@ class Nested(Generic[T]):
             if self._spans[index].holds(span):
                 yield self._items[index]
             index = self._parents[index]
-
-
-class Layered(Generic[T]):
-    """Items in blocks that are in each other, so that outer blocks need not look through all the inner ones.
-
-    `within` as that of `Sorted`, in any order, without what stands more than `deepest` blocks further in.
-    """
-
-    def __init__(self, items: Iterable[T], span: Callable[[T], Span], blocks: Nested[Span], deepest: int) -> None:
-        self._blocks = blocks
-        self._deepest = deepest
-        inner: dict[Span | None, list[Span]] = defaultdict(list)
-        for block in blocks.all():
-            inner[next((around for around in blocks.around(block) if around != block), None)].append(block)
-        own: dict[Span | None, list[T]] = defaultdict(list)
-        for item in items:
-            own[next(blocks.around(span(item)), None)].append(item)
-        self._inner = {block: Sorted(spans, lambda one: one) for block, spans in inner.items()}
-        self._own = {block: Sorted(standing, span) for block, standing in own.items()}
-
-    def within(self, span: Span) -> Iterator[T]:
-        waiting: list[tuple[Span | None, int]] = [(next(self._blocks.around(span), None), 0)]
-        while waiting:
-            block, depth = waiting.pop()
-            if block in self._own:
-                yield from self._own[block].within(span)
-            if depth < self._deepest and block in self._inner:
-                waiting += [(inner, depth + 1) for inner in self._inner[block].within(span)]

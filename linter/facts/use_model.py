@@ -11,7 +11,7 @@ from .spans import NOWHERE, Span
 
 
 class Form(StrEnum):
-    """The syntactic form in which a guard stands."""
+    """The syntactic form in which a guard is."""
 
     DECLARATION = "declaration"
     AUTO = "auto"
@@ -93,7 +93,7 @@ class Comment(NamedTuple):
     text: str
     """Without the marks of a comment, on one line."""
     alone: bool
-    """It is on lines of its own, directly above the guard; if not, after it."""
+    """It is on its own lines, directly above the guard; if not, after it."""
 
 
 class GuardUse(Struct, frozen=True, array_like=True, gc=False):
@@ -112,7 +112,7 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """The alias through which the guard was named."""
     variable: str | None = None
     variable_spans: tuple[Span, ...] = ()
-    """Every place in the scope where the variable's name stands, its declaration first.
+    """Every place in the scope where the variable's name occurs, its declaration first.
 
     Of a local variable no more than `MOST_NAMED`.
     """
@@ -120,11 +120,11 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     built: tuple[Argument, ...] = ()
     """Constructor arguments that stand apart from the type: of an optional, in `emplace`, in `: member(…)`."""
     holder: Holder | None = None
-    """Of a guard on the heap: what keeps it; None when it is handed on, or cannot be told."""
+    """Of a guard on the heap: what keeps it; None when it is handed on, or that isn't known."""
     scope: Span = NOWHERE
     """The block at whose end the guard is destroyed."""
     first_work: Span | None = None
-    """The first statement behind it in its scope that can do something; None when nothing is left to cover."""
+    """The first statement after it in its scope that can do something; None when nothing is left to cover."""
     after: tuple[Span, ...] = ()
     """Of an InferenceMode: what is surely reached from the end of its scope, in the same function."""
     function: int | None = None
@@ -133,7 +133,7 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """Index in `Facts.classes`, for members and bases."""
     namespace: tuple[str, ...] = ()
     macro: str | None = None
-    """The macro in whose body the guard stands."""
+    """The macro in whose body the guard is."""
     under_error: bool = False
     """The parser was lost here: nothing may be edited on its word alone."""
     shared: bool = False

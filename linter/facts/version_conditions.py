@@ -25,7 +25,7 @@ def evaluate(condition: str, values: Mapping[str, int]) -> bool | None:
 
 
 def taken_branch(conditional: Conditional, values: Mapping[str, int]) -> Branch | None:
-    """The arm that a compiler with these values takes; None when that cannot be told, or no arm is."""
+    """The arm that a compiler with these values takes; None when that isn't known, or no arm is."""
     for branch in conditional.branches:
         if not branch.condition:
             return branch

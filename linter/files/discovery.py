@@ -201,7 +201,7 @@ def find_files(
 
     `exclude` holds patterns that start from the working folder, `root_exclude` such that start from `root`; `patterns`
     are further ones. `patterns_in` gives instead of `patterns` those that are in force in a folder (a real path): it
-    is asked where the walk begins, and again where a configuration may stand.
+    is asked where the walk begins, and again where a configuration may be.
     Files that are named themselves are taken whatever .gitignore and `exclude` say (unless `force_exclude`),
     as Ruff does it. Symbolic links are followed only to places below the given roots; those that lead nowhere
     are passed over, as they have no text, unless they are named themselves. Paths are
@@ -221,131 +221,166 @@ def find_files(
         """What the patterns leave out that are in force in a folder."""
         return left_out_by(patterns if patterns_in is None else patterns_in(folder))
 
-    _ = left_out_by(ALL_FILES), left_out_by(patterns)  # a bad pattern is told whatever is found
-    walk = FoundFiles(workspace=workspace)
+    _ = left_out_by(ALL_FILES), left_out_by(patterns)  # a bad pattern is an error whatever is found
     roots: list[tuple[str, str]] = []
     for path in paths:
         if not workspace.exists(path):
             raise NoSuchPath(f"{path} (a link to {os.readlink(path)})" if os.path.islink(path) else path)
         roots.append((path, workspace.key(path)))
-    tops = tuple(real.rstrip(os.sep) + os.sep for _, real in roots)
+    walk = _Walk(
+        workspace,
+        languages,
+        found,
+        left_out_in,
+        patterns_vary=patterns_in is not None,
+        respect_gitignore=respect_gitignore,
+        force_exclude=force_exclude,
+        result=FoundFiles({language: [] for language in languages.values()}, workspace=workspace),
+    )
+    for shown, real in roots:
+        walk.take_root(shown, real)
+    walk.follow_links(tuple(real.rstrip(os.sep) + os.sep for _, real in roots))
+    return walk.result
 
-    read_ignore_files = respect_gitignore and workspace.has_disk
-    lists = walk.files
-    lists.update((language, []) for language in languages.values())
-    folders_met: set[str] = set()
-    named: set[str] = set()
-    # What a folder gave, to be looked into when a second name turns up: noting each file by itself takes longer.
-    met: list[tuple[str, int, list[str]]] = []
-    links: list[tuple[str, str]] = []
 
-    def take(paths: list[str], language: str) -> None:
-        lists[language] += paths
-        if found is not None:
-            found(paths, language)
+class _Walk(Struct):
+    """One search for files: how it chooses, and what it has met so far."""
 
-    def take_new(shown: str, real: str, language: str) -> None:
-        for folder, start, names in met:
-            named.update(folder + name[start:] for name in names)
-        met.clear()
-        if real not in named:
-            named.add(real)
-            take([shown], language)
+    workspace: Workspace
+    languages: Mapping[str, str]
+    found: Callable[[list[str], str], None] | None
+    left_out_in: Callable[[str], Ignored | None]
+    patterns_vary: bool
+    respect_gitignore: bool
+    force_exclude: bool
+    result: FoundFiles
+    folders: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+    """Real paths of files that are not to be taken again."""
+    met: list[tuple[str, int, list[str]]] = field(default_factory=list)
+    """What folders gave, for `named` if a second name turns up: noting each file by itself takes longer."""
+    links: list[tuple[str, str]] = field(default_factory=list)
 
-    def left_out(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile], excluded: Ignored | None) -> bool:
-        return _ignored(path, is_folder, ignores) or (excluded is not None and excluded(path, is_folder))
+    def take_root(self, shown: str, real: str) -> None:
+        """What is at and below one of the given paths, on the disk and in memory."""
+        workspace = self.workspace
+        inside = workspace.below(shown)
+        on_disk = workspace.has_disk and os.path.isdir(real)
+        if on_disk:
+            above = _ignore_files_above(real) if self.respect_gitignore else []
+            self._visit(shown, real, above, self.left_out_in(real))
+        elif not inside:
+            self._take_named(shown, real)
+        for path in inside:
+            language = language_of(path, self.languages)
+            full = workspace.key(path)
+            if language is None or not SKIPPED_FOLDERS.isdisjoint(full[len(real) :].split(os.sep)):
+                continue
+            if not self._is_left_out(full, real):
+                self._take_new(path, full, language)
 
-    def left_out_by_name(path: str, ignores: Sequence[_IgnoreFile], excluded: Ignored | None) -> bool:
-        """The same for a file to which no walk has led."""
-        return _ignored_or_below(path, ignores) or (excluded is not None and excluded(path, False))
-
-    def visit(shown: str, real: str, ignores: list[_IgnoreFile], excluded: Ignored | None) -> None:
-        if real in folders_met:
+    def _take_named(self, shown: str, real: str) -> None:
+        """A file that is named itself."""
+        language = language_of(shown, self.languages) or language_of(real, self.languages)
+        if language is None:
             return
-        folders_met.add(real)
+        if not self.workspace.is_file(shown):
+            # Opening a named pipe would wait for somebody to write into it.
+            self.result.unreadable.append(UnreadPlace(shown, "not a regular file", language))
+        elif not (self.force_exclude and self._is_left_out(real)):
+            self._take_new(shown, real, language)
+
+    def _is_left_out(self, path: str, root: str = "") -> bool:
+        """Whether a file to which no walk has led is left out."""
+        folder = os.path.dirname(path)
+        if (
+            self.respect_gitignore
+            and self.workspace.has_disk
+            and _ignored_or_below(path, _ignore_files_of(folder, root))
+        ):
+            return True
+        excluded = self.left_out_in(folder)
+        return excluded is not None and excluded(path, False)
+
+    def _visit(self, shown: str, real: str, ignores: list[_IgnoreFile], excluded: Ignored | None) -> None:
+        """A folder and those below it."""
+        if real in self.folders:
+            return
+        self.folders.add(real)
         try:
             with os.scandir(real) as entries:
                 listed: list[os.DirEntry[str]] = list(entries)
         except OSError as error:
-            walk.unreadable.append(UnreadPlace(shown, error.strerror or str(error), None))
+            self.result.unreadable.append(UnreadPlace(shown, error.strerror or str(error), None))
             return
-        if respect_gitignore and any(entry.name == ".gitignore" for entry in listed):
-            own = _read_ignore_file(
-                real, walk.unreadable, os.path.join("" if shown == os.curdir else shown, ".gitignore")
-            )
+        prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
+        if self.respect_gitignore and any(entry.name == ".gitignore" for entry in listed):
+            own = _read_ignore_file(real, self.result.unreadable, prefix + ".gitignore")
             if own is not None:
                 ignores = [*ignores, own]
-        if patterns_in is not None and any(entry.name in _CONFIGURED for entry in listed):
-            excluded = left_out_in(real)
-        prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
+        if self.patterns_vary and any(entry.name in _CONFIGURED for entry in listed):
+            excluded = self.left_out_in(real)
+        files, folders = self._sorted_out(listed, prefix, ignores, excluded)
+        for language, paths in files.items():
+            if paths:
+                self.met.append((real.rstrip(os.sep) + os.sep, len(prefix), paths))
+                self._take(paths, language)
+        for folder in folders:
+            self._visit(*folder, ignores, excluded)
+
+    def _sorted_out(
+        self, listed: Sequence[os.DirEntry[str]], prefix: str, ignores: list[_IgnoreFile], excluded: Ignored | None
+    ) -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
+        """The files of a folder that are taken, by language, and the folders in it that are visited."""
+        languages, named = self.languages, self.named
         folders: list[tuple[str, str]] = []
-        files: dict[str, list[str]] = {language: [] for language in lists}
+        files: dict[str, list[str]] = {language: [] for language in self.result.files}
         all_kept = not ignores and excluded is None and not named
         for entry in listed:
             name = entry.name
             language = languages.get(name[name.rfind(".") :])
             if language is None or not entry.is_file(follow_symlinks=False):
                 if entry.is_dir(follow_symlinks=False):
-                    path = entry.path
-                    if name not in SKIPPED_FOLDERS and not left_out(path, True, ignores, excluded):
-                        folders.append((prefix + name, path))
+                    if name not in SKIPPED_FOLDERS and not _left_out(entry.path, True, ignores, excluded):
+                        folders.append((prefix + name, entry.path))
                     continue
                 language = language_of(name, languages)
                 if language is None:
                     continue
                 if not entry.is_file(follow_symlinks=False):
                     if entry.is_symlink():
-                        links.append((prefix + name, os.path.realpath(entry.path)))
+                        self.links.append((prefix + name, os.path.realpath(entry.path)))
                     continue
-            if not all_kept:
-                path = entry.path
-                if path in named or left_out(path, False, ignores, excluded):
-                    continue
-            files[language].append(prefix + name)
-        for language, paths in files.items():
-            if paths:
-                met.append((real.rstrip(os.sep) + os.sep, len(prefix), paths))
-                take(paths, language)
-        for folder in folders:
-            visit(*folder, ignores, excluded)
+            if all_kept or not (entry.path in named or _left_out(entry.path, False, ignores, excluded)):
+                files[language].append(prefix + name)
+        return files, folders
 
-    for shown, real in roots:
-        inside = workspace.below(shown)
-        on_disk = workspace.has_disk and os.path.isdir(real)
-        if on_disk:
-            visit(shown, real, _ignore_files_above(real) if respect_gitignore else [], left_out_in(real))
-        if not on_disk and not inside:
-            language = language_of(shown, languages) or language_of(real, languages)
-            if language is None:
-                continue
-            if not workspace.is_file(shown):
-                # Opening a named pipe would wait for somebody to write into it.
-                walk.unreadable.append(UnreadPlace(shown, "not a regular file", language))
-                continue
-            if force_exclude:
-                folder = os.path.dirname(real)
-                ignores = _ignore_files_of(folder) if read_ignore_files else []
-                if left_out_by_name(real, ignores, left_out_in(folder)):
-                    continue
-            take_new(shown, real, language)
-        for path in inside:
-            language = language_of(path, languages)
-            full = workspace.key(path)
-            if language is None or not SKIPPED_FOLDERS.isdisjoint(full[len(real) :].split(os.sep)):
-                continue
-            folder = os.path.dirname(full)
-            ignores = _ignore_files_of(folder, real) if read_ignore_files else []
-            if not left_out_by_name(full, ignores, left_out_in(folder)):
-                take_new(path, full, language)
-    # A link to a place below the roots is a second name for a file that the walk met already, unless the
-    # walk passed that place over.
-    for shown, real in links:
-        if real.startswith(tops) and os.path.isfile(real):
-            language = language_of(shown, languages)
-            excluded = left_out_in(os.path.dirname(real))
-            if language is not None and not (excluded is not None and excluded(real, False)):
-                take_new(shown, real, language)
-    return walk
+    def _take(self, paths: list[str], language: str) -> None:
+        self.result.files[language] += paths
+        if self.found is not None:
+            self.found(paths, language)
+
+    def _take_new(self, shown: str, real: str, language: str) -> None:
+        """Take a file, unless it was taken under another name."""
+        for folder, start, names in self.met:
+            self.named.update(folder + name[start:] for name in names)
+        self.met.clear()
+        if real not in self.named:
+            self.named.add(real)
+            self._take([shown], language)
+
+    def follow_links(self, tops: tuple[str, ...]) -> None:
+        """Take what links lead to below the roots: files that the walk met under another name, or passed over."""
+        for shown, real in self.links:
+            if real.startswith(tops) and os.path.isfile(real):
+                language = language_of(shown, self.languages)
+                excluded = self.left_out_in(os.path.dirname(real))
+                if language is not None and not (excluded is not None and excluded(real, False)):
+                    self._take_new(shown, real, language)
+
+
+def _left_out(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile], excluded: Ignored | None) -> bool:
+    return _ignored(path, is_folder, ignores) or (excluded is not None and excluded(path, is_folder))
 
 
 def _ignored(path: str, is_folder: bool, ignores: Sequence[_IgnoreFile]) -> bool:

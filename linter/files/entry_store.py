@@ -99,7 +99,7 @@ class EntryStore:
         return found
 
     def put(self, entries: Mapping[bytes, Entry]) -> None:
-        """Write these entries, over what stood under their keys."""
+        """Write these entries, over what was under their keys."""
         if not entries:
             return
         today = int(time.time()) // _DAY

@@ -2,7 +2,7 @@
 
 git's own rules (gitignore(5), and dir.c and wildmatch.c where that is silent) are followed by the letter, odd cases
 included. A regular expression would try every way to share a path among several stars; here the places that are reached
-behind each part of a pattern are kept as a set, so that none is tried twice.
+after each part of a pattern are kept as a set, so that none is tried twice.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _steps(text: str, *, by_name: bool) -> tuple[list[_Step], list[str]]:
     steps: list[_Step] = []
     literals: list[str] = []
     behind = 0
-    """Characters that the parts behind the last star take."""
+    """Characters that the parts after the last star take."""
     plain = ""
     place = 0
     while place <= len(text):
@@ -213,7 +213,7 @@ def _steps(text: str, *, by_name: bool) -> tuple[list[_Step], list[str]]:
 
 
 def _last_star(behind: int) -> _Step:
-    """Any characters but slashes, where what comes behind takes so many: one place is left to go on from."""
+    """Any characters but slashes, where what comes after takes so many: one place is left to go on from."""
 
     def step(path: str, places: _Places) -> _Places:
         end = len(path) - behind

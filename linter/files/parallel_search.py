@@ -1,8 +1,8 @@
 """The byte search over many files, shared among processes while the tree is still being walked.
 
-A pool from concurrent.futures takes longer to start and to feed than searching 40,000 files takes (measured), so
-here the processes are forked plainly. The parent walks and puts batches of paths into a pipe that all children
-read from, and each child writes its hits to its own pipe. When the pipe is full, the parent parses what was hit
+A pool from concurrent.futures takes longer to start and to feed than searching 40,000 files takes (measured). Here, the
+parent walks and puts batches of paths into a pipe that all children read from, and each child writes its hits to its
+own pipe. When the pipe is full, the parent parses what was hit
 so far or searches the batch itself; at the end it takes batches back out, so that all are done at the same time.
 A child says which batches it is done with: those of a child that was killed are searched again here.
 """
@@ -229,25 +229,21 @@ class _Child:
     """One forked process that searches what it takes from the queue."""
 
     def __init__(self, queue: _Queue, needles: Needles, comments: AsksComments | None) -> None:
+        from .forked_process import ForkedProcess
+
         self._answers, answers_in = os.pipe()
+
+        def work() -> None:
+            os.close(self._answers)  # when the parent is gone, writing has to fail
+            _serve(queue, answers_in, needles, comments)
+
         try:
-            self.pid = os.fork()
+            self.process = ForkedProcess(work)
         except OSError:
             os.close(self._answers)
-            os.close(answers_in)
             raise
-        if self.pid == 0:
-            status = 1
-            try:
-                from .process_endings import default_signals
-
-                default_signals()
-                os.close(self._answers)
-                _serve(queue, answers_in, needles, comments)
-                status = 0
-            finally:
-                os._exit(status)  # no clean-up of the parent's objects in the child
-        os.close(answers_in)
+        finally:
+            os.close(answers_in)
         self._news = select.poll()
         self._news.register(self._answers, select.POLLIN)
         self._rest = b""
@@ -284,20 +280,16 @@ class _Child:
         while not self.done:
             hits += self._read()
         os.close(self._answers)
-        _, status = os.waitpid(self.pid, 0)
-        if status:
-            from .process_endings import ending
+        if status := self.process.wait():
+            from .forked_process import ending
 
             return hits, ending(status)
         return hits, ""
 
     def abandon(self) -> None:
         """End a child whose answer is no longer wanted."""
-        import signal
-
         os.close(self._answers)
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        self.process.kill()
 
 
 def enlarge_pipe(pipe: int) -> None:

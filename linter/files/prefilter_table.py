@@ -71,7 +71,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'guards.py': (10440, 3937629661),
     'frontends/cpp/cpp_frontend.py': (2194, 898466638),
     'frontends/embedded/embedded_frontend.py': (801, 333143733),
-    'frontends/markdown/markdown_frontend.py': (909, 1357742096),
+    'frontends/markdown/markdown_frontend.py': (888, 3065117593),
     'frontends/python/python_frontend.py': (2409, 257314602),
     'rules/gf001_unreadable_file.py': (2709, 4031386401),
     'rules/gf002_unused_suppression.py': (2092, 2240677951),

@@ -20,7 +20,7 @@ from ..named_tuples import NamedTuple
 from .digests import blake2b
 
 DEFAULT_MEGABYTES = 8.0
-"""The size up to which files are read, if nothing else is said."""
+"""The size up to which files are read, by default."""
 
 
 class Unreadable(Exception):

@@ -88,7 +88,7 @@ def find_directives(text: bytes, row: Callable[[int], int], comments: Callable[[
 
 
 def _in_comments(text: bytes, comments: Callable[[bytes], Iterable[Span]]) -> Iterator[tuple[int, re.Match[bytes]]]:
-    """The directives with their offsets: comment by comment, line by line, behind what opens the comment."""
+    """The directives with their offsets: comment by comment, line by line, after what opens the comment."""
     for span in comments(text):
         if not _MARKS.search(text, *span):
             continue

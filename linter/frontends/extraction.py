@@ -180,7 +180,7 @@ def _compound(words: frozenset[bytes]) -> tuple[bytes, ...]:
 
 
 def words_job(job: Job) -> list[WordsFound | LeftOut]:
-    """Which of the words in `job.stands` stand whole in the job's files; files with none of them are missing."""
+    """Which of the words in `job.stands` occur whole in the job's files; files with none of them are missing."""
     found: list[WordsFound | LeftOut] = []
     for hit in job.hits:
         source = job.workspace.read_or_none(hit[1]) if not hit[2] else None
@@ -199,7 +199,7 @@ def words_all(
     limits: FileLimits = NO_LIMITS,
     lost: list[str] | None = None,
 ) -> tuple[list[WordsFound], list[LeftOut]]:
-    """Which of the words in `job.stands` stand in which of the job's files, sorted by path, and what was left out."""
+    """Which of the words in `job.stands` occur in which of the job's files, sorted by path, and what was left out."""
     work = _Work[WordsFound | LeftOut](words_job, lambda hit, why: [LeftOut(hit[1], why)])
     return _sorted(_mapped(work, job, workers, executor, None, limits, [] if lost is None else lost))
 
@@ -245,7 +245,7 @@ class _Work(Struct, Generic[_Found], frozen=True):
 
     find: Callable[[Job], list[_Found]]
     unread: Callable[[Hit, str], list[_Found]]
-    """What is said instead of a file that cannot be read, and why it cannot."""
+    """The findings in place of a file that can't be read, and the reason."""
 
 
 def _mapped(

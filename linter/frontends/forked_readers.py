@@ -1,7 +1,7 @@
-"""Forked processes that read files for this one, each with pipes of its own.
+"""Forked processes that read files for this one, each with its own pipes.
 
-A pool from concurrent.futures waits for ever for a worker that was killed while it sent a result: the other workers
-hold the same pipe. Here the end of a worker is the end of its pipe, whatever it was doing. What a lost worker had in
+A pool from concurrent.futures waits for ever for a worker that was killed while it sent a result, as the other workers
+hold the same pipe; here, the end of a worker is the end of its pipe, whatever it was doing. What a lost worker had in
 hand is read again, file by file, in other processes; a file that ends them too is unreadable.
 """
 
@@ -13,7 +13,6 @@ import os
 import select
 import signal
 import struct
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,8 +21,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from ..files.forked_process import ForkedProcess, ending
 from ..files.parallel_search import Hit, enlarge_pipe
-from ..files.process_endings import default_signals, ending
 
 CAN_FORK = hasattr(os, "fork") and hasattr(select, "poll")
 _COLLECT_FROM = 1_000_000
@@ -36,11 +35,9 @@ _IN_HAND = 2
 _Found = TypeVar("_Found")
 FilePiece = tuple[Hit, ...]
 _ROUNDS = 100
-"""So often are workers started again when they are lost one after the other."""
+"""Maximum restarts of lost workers, one after the other."""
 _USED_UP = 77
 """The status of a process that other files have left too little memory for the one it had in hand."""
-_PATIENCE = 2000
-"""Milliseconds until a process whose pipe has ended has ended."""
 
 
 class FileLimits(Struct, frozen=True):
@@ -61,7 +58,7 @@ class Readers(Struct, Generic[_Found], eq=False):
 
     extract: Callable[[Sequence[Hit]], list[_Found]]
     unread: Callable[[Hit, str], list[_Found]]
-    """What is said instead of a file that cannot be read, and why it cannot."""
+    """The findings in place of a file that can't be read, and the reason."""
     others: int
     limits: FileLimits = NO_LIMITS
     done: Callable[[int], None] = lambda files: None
@@ -165,25 +162,19 @@ class _Worker(Generic[_Found]):
         try:
             opened += os.pipe()
             opened += os.pipe()
-            self.pid = os.fork()
+            tasks, self._tasks, self.results_out, results = opened
+            enlarge_pipe(results)
+
+            def work() -> None:
+                for other in (self, *before):  # a worker whose pipe another one holds would not see its end
+                    other.close()
+                _serve(tasks, results, readers, pieces)
+
+            self.process = ForkedProcess(work)
         except OSError:
             for handle in opened:
                 os.close(handle)
             raise
-        tasks, self._tasks, self.results_out, results = opened
-        enlarge_pipe(results)
-        if self.pid == 0:
-            status = 1
-            try:
-                default_signals()
-                for handle in (self._tasks, self.results_out):
-                    os.close(handle)
-                for other in before:  # a worker whose pipe another one holds would not see its end
-                    other.close()
-                _serve(tasks, results, readers, pieces)
-                status = 0
-            finally:
-                os._exit(status)  # no clean-up of the parent's objects in the child
         os.close(tasks)
         os.close(results)
 
@@ -219,15 +210,7 @@ class _Worker(Generic[_Found]):
 
     def _gone(self) -> None:
         """Its pipe has ended, and so has it; how is known a moment later."""
-        for _ in range(_PATIENCE):
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                break
-            time.sleep(0.001)
-        else:
-            os.kill(self.pid, signal.SIGKILL)
-            _, status = os.waitpid(self.pid, 0)
-        self.ending = ending(status)
+        self.ending = ending(self.process.wait())
         self.alive = False
         self.close()
 
@@ -242,8 +225,7 @@ class _Worker(Generic[_Found]):
         if self.alive:
             self.alive = False
             self.close()
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
+            self.process.kill()
 
 
 def _resident() -> int:

@@ -93,7 +93,7 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     separator: str = "::"
     """What is between the parts of a name: `torch::nn`, `torch.nn`."""
     replacements: Mapping[Effect, str] = {}
-    """Effect -> what is written for a guard of that effect where the old guard stood."""
+    """Effect -> what is written for a guard of that effect where the old guard was."""
     confirmation: Callable[[Source, Facts], Confirms] | None = None
     """The parser of record for a file, where facts come from a faster one; None where they are the record's own."""
     on_request: bool = False
@@ -106,8 +106,6 @@ class Frontend(Struct, frozen=True, kw_only=True, eq=False):
     """A name means what an import in the same file says, and not what a namespace holds."""
     runs_at_top_level: bool = False
     """Statements outside of functions run one after the other, so that a guard there covers those after it."""
-    shown_only: bool = False
-    """Its fixes are shown, never applied."""
 
     def is_header(self, path: str) -> bool:
         """Whether other files can include this one."""

@@ -82,21 +82,21 @@ STARTED = {
     "guardfix/playground/checking_process.py": ["asyncio.create_subprocess_exec: *module_command(__package__)"],
     "guardfix/playground/live_report.py": ["asyncio.create_subprocess_exec: *module_command('guardfix')"],
     "guardfix/server/program_verification.py": ["asyncio.create_subprocess_exec: *module_command('guardfix')"],
-    "guardfix/verify/contained_run.py": [
+    "guardfix/verify/runs/contained_run.py": [
         "subprocess.Popen: [*module_command(_CONTAINED), '--tell', folders, *module_command('guardfix'), 'run', *words]"
     ],
-    "guardfix/verify/library_server.py": [
+    "guardfix/verify/exercising/library_server.py": [
         "subprocess.Popen: [*module_command(_SERVER), str(folder / 'serving.json'), str(commands), str(answers)]"
     ],
-    "guardfix/verify/project_tests.py": [
+    "guardfix/verify/projects/project_tests.py": [
         "subprocess.Popen: [*module_command(_CONTAINED), folders, *command]",
         "subprocess.run: command",  # pip
     ],
-    "guardfix/verify/run_starts.py": [
+    "guardfix/verify/runs/run_starts.py": [
         "subprocess.Popen: [*module_command('guardfix.runtime_shim.recording'), str(specification), str(ready)]",
         "subprocess.Popen: [*module_command(fork_server.__name__), str(theirs.fileno())]",
     ],
-    "guardfix/verify/pkg_config.py": ["subprocess.run: ['pkg-config', *arguments]"],
+    "guardfix/verify/programs/pkg_config.py": ["subprocess.run: ['pkg-config', *arguments]"],
     # What a program that is run asks for: compilers, and the program itself.
     "linter/frontends/extraction.py": ["concurrent.futures.ProcessPoolExecutor: workers - 1"],  # likewise
     "runtime_shim/cpp/compiler_processes.py": ["subprocess.Popen: command"],
@@ -156,7 +156,7 @@ NAMED = {
     OURS: {"Python"},
     GIT: {"git"},
     # The build of a project that the user asked to verify, contained: its own folder is what it runs.
-    "guardfix/verify/project_tests.py": {"Python"},
+    "guardfix/verify/projects/project_tests.py": {"Python"},
 }
 
 

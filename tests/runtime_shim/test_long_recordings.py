@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from guardfix.runtime_shim.recording.trace_events import Writer
-from guardfix.verify.traces import compare
+from guardfix.verify.judging.traces import compare
 
 RESULT = {
     "shape": [2], "dtype": "float32", "requires_grad": False, "grad_fn": None, "inference": False, "view": False,

@@ -54,7 +54,7 @@ def guard_places(code: bytes) -> list[int]:
 
 
 def text_places(text: bytes, pieces: Iterable[bytes]) -> Iterator[int]:
-    """Where one of the pieces stands that rules look for besides guards, in comments and strings as well."""
+    """Where the texts are that rules look for besides guards, in comments and strings as well."""
     for piece in pieces:
         at = text.find(piece)
         while at >= 0:

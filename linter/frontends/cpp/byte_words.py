@@ -14,7 +14,7 @@ from ...lazy_regex import lazy_regex
 _FEW = 64
 """Up to so many names are each looked for on their own."""
 _WHOLE_WORD = lazy_regex(rb"[\w\x80-\xff]+")
-"""Letters that are not ASCII belong to a word. Other characters of that kind stand beside a name in no program."""
+"""Letters that are not ASCII belong to a word. No program has other characters of that kind beside a name."""
 _WORD = lazy_regex(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 
@@ -34,7 +34,7 @@ def words(word: bytes, text: bytes, start: int = 0, end: int | None = None) -> I
 
 
 def places_by_word(text: bytes) -> dict[bytes, list[int]]:
-    """Where each word of the text stands."""
+    """Where each word of the text occurs."""
     found: dict[bytes, list[int]] = defaultdict(list)
     for match in _WHOLE_WORD.finditer(text):
         found[match[0]].append(match.start())

@@ -27,7 +27,7 @@ _EXPECTATION = lazy_regex(
 
 
 def condition_of_check(called: NamePath, arguments: Sequence[Expression]) -> Expression | None:
-    """What holds behind the call; None where it is no check."""
+    """What holds after the call; None where it isn't a check."""
     name = called.name
     if name in _CHECKS and len(called.path) == 1:
         place = _CHECKS[name]

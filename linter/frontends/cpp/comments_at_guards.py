@@ -1,4 +1,4 @@
-"""Comments about a guard: behind it on its line, directly above it, and within its statement."""
+"""Comments about a guard: after it on its line, directly above it, and within its statement."""
 
 from __future__ import annotations
 

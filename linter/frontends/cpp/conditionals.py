@@ -38,7 +38,7 @@ def directives(code: bytes) -> Iterator[Directive]:
     for match in _DIRECTIVE.finditer(code):
         line = line_before(code, match.start())
         if line is not None:
-            # `code` has blanks where a comment stood; they aren't part of the directive.
+            # `code` has blanks where a comment was; they aren't part of the directive.
             span = Span(line, match.start() + len(match.group().rstrip()))
             yield Directive(match["name"].decode(), match["rest"], match.start("rest"), span)
 

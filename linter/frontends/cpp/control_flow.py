@@ -18,7 +18,7 @@ _CHOICES = frozenset({"if_statement", "else_clause", "switch_statement", "case_s
 _LISTS = frozenset({"compound_statement", "case_statement"})
 _ENDS = frozenset({"return_statement", "throw_statement", "goto_statement", "co_return_statement"})
 _FAR = 8
-"""How many conditions behind the block are looked at: a function may hold many blocks, each followed by all others."""
+"""How many conditions after the block are looked at: a function may hold many blocks, each followed by all others."""
 _HIGHEST = 32
 """How many nodes above the block are looked at: a function may be one `if` with a thousand `else if`."""
 _FUNCTIONS = frozenset({"function_definition", "lambda_expression"})
@@ -62,7 +62,7 @@ def runs_after(parents: NodeParents, block: Node) -> list[tuple[int, int]]:
 
 
 def _unconditional(parents: NodeParents, current: Node, found: list[tuple[int, int]]) -> tuple[Node | None, bool]:
-    """Adds the statements behind `current` that depend on no condition.
+    """Adds the statements after `current` that depend on no condition.
 
     Gives the jump that ends them, and whether the end of their block is surely reached without one in a condition.
     """
@@ -80,7 +80,7 @@ def _unconditional(parents: NodeParents, current: Node, found: list[tuple[int, i
 
 
 def _target(parents: NodeParents, jump: Node) -> Node | None:
-    """The loop or switch that a jump ends; of `continue`, the loop behind which the way goes on."""
+    """The loop or switch that a jump ends; of `continue`, the loop after which the way goes on."""
     if jump.type in _ENDS:
         return None
     targets = _LOOPS if jump.type == "continue_statement" else _LOOPS | {"switch_statement"}

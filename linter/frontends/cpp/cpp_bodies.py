@@ -313,7 +313,7 @@ class _Building(InnerBodies):
 
 
 def _declarator_of(node: Node) -> Node | None:
-    """Where the parameters of a function or lambda stand."""
+    """Where the parameters of a function or lambda are."""
     return node.child_by_field_name("declarator") if node.type == "lambda_expression" else function_declarator(node)
 
 
@@ -331,7 +331,7 @@ def _captured(written: str) -> tuple[str, ...]:
 
 
 def _data_of(body: Node) -> Iterable[Node]:
-    """What is in a class, without its methods, which are bodies of their own."""
+    """What is in a class, without its methods, which have bodies of their own."""
     return (child for child in body.named_children if child.type not in ("function_definition", "template_declaration"))
 
 
@@ -350,7 +350,7 @@ def _declares_method(declarator: Node) -> bool:
 def _is_lost(node: Node, forgiven: Set[int] = frozenset()) -> bool:
     """Whether the parser was lost in the node, but for what is `forgiven`, by where it begins.
 
-    A semicolon that it put in is no harm behind a call or a macro, nor a type, as in `T a = {}`.
+    A semicolon that it put in does no harm after a call, a macro or a type, as in `T a = {}`.
     """
     waiting = [node]
     while waiting:

@@ -61,30 +61,17 @@ def extract_cpp(
     grammar = grammar_for(source.path)
     if (text := with_plain_lines(source.text)) is not source.text:
         source = msgspec.structs.replace(source, text=text)
-    left_out: tuple[Function, ...] = ()
+    watched = frozenset(watched)
     bare = code_only(source.text)
     dead = dead_branches(bare, source.text)
     live, live_code = blanked(source.text, dead), blanked(bare, dead)
     if is_objective_c(source.path, source.text):
-        masked = masked_text(source.path, source.text)
-        code = code_only(masked)
-        reach = reach_in(code, [*guard_places(code), *(place for place, _ in any_of(watched, code))], named)
+        chosen: _ChosenCode | None = _all_objective_c(source, watched, named)
     else:
-        code = live_code
-        watched = frozenset(watched)
-        places = guard_places(code)
-        if watched:
-            places += (place for place, _ in any_of(watched, code))
-        if not whole:
-            places += text_places(source.text, (terms or recorded("cpp")).texts)
-            if watched:
-                places += text_places(code, _LOADS)
-            if not places and not named and not watched:
-                return _without_guards(source)
-        reach = reach_in(code, places, named)
-        if not whole and not needs_all(code):
-            code, left_out = focused(code, reach)
-        masked = code = mask_macros(code)
+        chosen = _chosen_code(source.text, live_code, watched, (terms or recorded("cpp")).texts, named, whole=whole)
+    if chosen is None:
+        return _without_guards(source)
+    masked, code, reach, left_out = chosen
     parsed, reading = _read(source.text, masked, code, watched, grammar, sparse=bool(left_out))
     root = parsed.tree.root_node
     watched_names = {*watched, *wrappers(reading)}
@@ -138,6 +125,45 @@ class _LastRead(NamedTuple):
     key: tuple[object, ...]
     parsed: ParsedText
     reading: Reading
+
+
+class _ChosenCode(NamedTuple):
+    """What of a text is read."""
+
+    masked: bytes
+    """The text, blank where it isn't code or needs no reading."""
+    code: bytes
+    reach: Reach
+    left_out: tuple[Function, ...] = ()
+    """Functions whose bodies are not read."""
+
+
+def _all_objective_c(source: Source, watched: frozenset[str], named: frozenset[str]) -> _ChosenCode:
+    masked = masked_text(source.path, source.text)
+    code = code_only(masked)
+    reach = reach_in(code, [*guard_places(code), *(place for place, _ in any_of(watched, code))], named)
+    return _ChosenCode(masked, code, reach)
+
+
+def _chosen_code(
+    text: bytes, code: bytes, watched: frozenset[str], wanted: Sequence[bytes], named: frozenset[str], *, whole: bool
+) -> _ChosenCode | None:
+    """The functions that hold a guard or what the rules want, and what these reach; None if nothing is to be read."""
+    places = guard_places(code)
+    if watched:
+        places += (place for place, _ in any_of(watched, code))
+    if not whole:
+        places += text_places(text, wanted)
+        if watched:
+            places += text_places(code, _LOADS)
+        if not places and not named and not watched:
+            return None
+    reach = reach_in(code, places, named)
+    left_out: tuple[Function, ...] = ()
+    if not whole and not needs_all(code):
+        code, left_out = focused(code, reach)
+    masked = mask_macros(code)
+    return _ChosenCode(masked, masked, reach, left_out)
 
 
 _last_read: list[_LastRead] = []

@@ -78,7 +78,7 @@ def with_plain_lines(text: bytes) -> bytes:
     """The text as grammar and patterns know it, of the same length.
 
     Every lone CR, the line end of old Macs, is LF, and directives begin with `#`, not with the digraph `%:`. No
-    backslash at the end of a line parts a `/*`, a `//`, a `*/` or the `#if` of a directive: it is before or behind.
+    backslash at the end of a line parts a `/*`, a `//`, a `*/` or the `#if` of a directive: it goes before or after.
     """
     if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         text = _LONE_RETURN.sub(b"\n", text)
@@ -107,7 +107,7 @@ _LINE = lazy_regex(rb"[^\n]*\n?")
 
 
 def _joined(parted: re.Match[bytes]) -> bytes:
-    """A token with the line splices that part it behind it; those after a backslash go before that."""
+    """A token with the line splices that part it after it; those after a backslash go before that."""
     if parted["slash"]:
         return b"/" + parted["opens"] + parted["in_opener"]
     if parted["star"]:
@@ -274,7 +274,7 @@ _LITERAL = lazy_regex(_TOKEN.pattern.removesuffix(rb"|\(|\)|\[|\]|\{|\}"), re.DO
 
 
 def closing(text: bytes, opening: int) -> int | None:
-    """The offset just behind the bracket that closes the one at `opening`; None when nothing does."""
+    """The offset just after the bracket that closes the one at `opening`; None when nothing does."""
     depth = 0
     for match in _TOKEN.finditer(text, opening):
         if match.start() > opening + _NEAR and opening in (closings := _closings(text)):
@@ -292,13 +292,13 @@ def closing(text: bytes, opening: int) -> int | None:
 
 
 _NEAR = 2000
-"""Bytes behind a bracket in which its partner is looked for. Beyond, all brackets of the text are matched at once: many
-may end far away, or nowhere."""
+"""Bytes after a bracket in which its partner is searched for. Beyond, all brackets of the text are matched at once, as
+many may end far away, or nowhere."""
 
 
 @lru_cache(maxsize=2)
 def _closings(text: bytes) -> dict[int, int | None]:
-    """The offset just behind its partner, by the offset of each opening bracket."""
+    """The offset just after its partner, by the offset of each opening bracket."""
     found: dict[int, int | None] = {}
     opened: list[int] = []
     for match in _TOKEN.finditer(text):
@@ -341,7 +341,7 @@ def code_only(text: bytes) -> bytes:
     """The text with comments and the contents of literals blanked; it parses as the text does.
 
     A raw string can span lines, which no other literal can: it becomes a `0` and blanks. So does the end of a line in a
-    comment that a directive goes on behind. A lone CR becomes LF.
+    comment that a directive goes on after. A lone CR becomes LF.
     """
     text = with_plain_lines(text)
     code = _LITERAL.sub(_hidden, text)

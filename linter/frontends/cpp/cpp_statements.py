@@ -56,7 +56,7 @@ MOST_NESTED = 64
 MOST_STATEMENTS = 4000
 """How many statements of one body are read."""
 MOST_LAMBDAS = 6
-"""How many lambdas stand in each other that are read."""
+"""How deep lambdas in each other are read."""
 
 _PARALLEL = lazy_regex(rb"#[ \t]*pragma[ \t]+omp\b[^\n]*\bparallel\b")
 DOES_NOTHING = frozenset(
@@ -399,7 +399,7 @@ class StatementReader:
 
 
 class _ClosureReader(ExpressionReader):
-    """Reads an expression in which lambdas stand; they get their bodies."""
+    """Reads an expression with lambdas, which get their bodies."""
 
     def __init__(self, statements: StatementReader, within: UnfinishedBody, depth: int) -> None:
         reading = statements.reading
@@ -425,7 +425,7 @@ class _ClosureReader(ExpressionReader):
 
 
 StatementForm = Callable[[StatementReader, "Node", UnfinishedBody, int], list[AnyStatement]]
-"""Reads one kind of statement: (reader, node, the body in which it stands, how deep) -> what it becomes."""
+"""Reads one kind of statement: (reader, node, the body in which it is, how deep) -> what it becomes."""
 SIMPLE_STATEMENTS: dict[str, StatementForm] = {
     "expression_statement": StatementReader._expression,
     "declaration": StatementReader._declaration,

@@ -32,7 +32,7 @@ def without_dead_branches(text: bytes) -> bytes:
 
 
 def dead_branches(code: bytes, text: bytes) -> list[Span]:
-    """Where the code is that no compiler sees, up to the `#` behind it.
+    """Where the code is that no compiler sees, up to the `#` after it.
 
     `code` is the text without comments and literals, both with plain lines. The text says which characters a condition
     compares.

@@ -44,7 +44,7 @@ _MODULE = lazy_regex(rb"(?i)(?:module|model|net|network|net_|module_|model_)$")
 def first_work(
     parents: NodeParents, statement: Node, block: Node, known: dict[tuple[int, int], Node | None]
 ) -> Node | None:
-    """The first statement behind `statement`, up to the end of `block`, that can do something.
+    """The first statement after `statement`, up to the end of `block`, that can do something.
 
     `known` remembers the answer for the idle statements that were passed: guards often follow one another.
     """

@@ -1,5 +1,5 @@
 # Long because each form of a guard has its reader.
-"""In which syntactic form a guard stands: climbs from the guard's token."""
+"""The syntactic form of a guard: climbs from the guard's token."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What of a file guards and their tensors can reach, by the names in its text.
 
-The functions in which a guard stands, those that call them, those that call these, and so on; and all that any of them
+The functions in which a guard is, those that call them, those that call these, and so on; and all that any of them
 calls or names. The methods of a class that holds a guard, or whose name is in reached code, go together.
 """
 
@@ -92,7 +92,7 @@ class _Search:
         self._heads = [block.head for block in blocks]
         self._all_classes = classes
         self._callers: set[int] = set()
-        """Those in which a guard stands, and those that call them."""
+        """Those in which a guard is, and those that call them."""
         self._sought: set[bytes] = set()
         self._waiting: list[tuple[bytes, bool]] = []
         """(a name, whether only its calls count) that is still to be looked for."""
@@ -115,7 +115,7 @@ class _Search:
     # -- those that call
 
     def go_up(self, places: Iterable[int]) -> None:
-        """The blocks and classes in which the places stand, and what calls or names them."""
+        """The blocks and classes in which the places are, and what calls or names them."""
         for place in places:
             index = self._block_at(place)
             if index is not None:
@@ -177,7 +177,7 @@ class _Search:
         return space.name if space is not None else b""
 
     def _macro_at(self, place: int) -> bytes:
-        """The macro in whose definition a place stands."""
+        """The macro in whose definition a place is."""
         define = next(self._defines.around(Span(place, place)), None)
         return define[0] if define is not None else b""
 

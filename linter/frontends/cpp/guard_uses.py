@@ -83,7 +83,7 @@ class _Given:
     def __init__(self, reading: Reading, places: dict[str, list[Node]]) -> None:
         self._by_place = {name: Sorted(nodes, reading.span) for name, nodes in places.items()}
         self._by_class: dict[tuple[str, int | str | None], list[Node]] = defaultdict(list)
-        """By the class in whose methods they stand, wherever these are defined: its index, and its name."""
+        """By the class in whose methods they are, wherever these are defined: its index, and its name."""
         for name, nodes in places.items():
             for node in nodes:
                 around = reading.function_at(node.start_byte + reading.shift)

@@ -109,7 +109,7 @@ def _is_of_expression(bracket: _Bracket, code: bytes) -> bool:
 
 
 def _with_brackets(code: bytes) -> list[_Open]:
-    """Every complete conditional with the brackets around it; behind it, what its first arm leaves open is open."""
+    """Every complete conditional with the brackets around it; after it, what its first arm leaves open is open."""
     conditionals = find_conditionals(code)
     begins = {conditional.span.start: conditional for conditional in conditionals}
     arms = {branch.directive.start: conditional for conditional in conditionals for branch in conditional.branches[1:]}

@@ -171,7 +171,7 @@ class KnownMacros:
 class _Token(NamedTuple):
     text: str
     within: frozenset[str] = frozenset()
-    """The macros in whose expansion it stands."""
+    """The macros in whose expansion it is."""
 
 
 def _defined_as(rest: str) -> _Macro:

@@ -170,7 +170,7 @@ def _invocations(
 
 
 def _places(names: Collection[bytes], code: bytes, span: Span) -> Iterable[tuple[int, bytes]]:
-    """(place, name) wherever one of the names stands whole in the span, by place."""
+    """(place, name) wherever one of the names occurs whole in the span, by place."""
     if len(names) <= _FEW and span.end - span.start > _LONG * len(names):
         return sorted((place, name) for name in names for place in words(name, code, *span))
     found = ((match.start(), match.group()) for match in _WORD.finditer(code, *span))

@@ -37,7 +37,7 @@ def mask_objective_c(text: bytes) -> bytes:
     """C++ of the same length; see the module's docstring."""
     text = mask_unended_comment(
         text
-    )  # what looks like a method's head behind it would be rewritten, its opening included
+    )  # what looks like a method's head after it would be rewritten, its opening included
     masked = bytearray(text)
     _mask_region(masked, text, 0, len(text))
     for match in _QUALIFIERS.finditer(bytes(masked)):
@@ -74,7 +74,7 @@ def _mask_block(masked: bytearray, start: int) -> None:
 def _mask_message(masked: bytearray, text: bytes, start: int) -> None:
     before = text[:start].rstrip()[-1:]
     if before.isalnum() or before in (b"_", b"]"):
-        # A subscript, unless a keyword is there. (Behind `)` stands a cast or the head of a loop.)
+        # A subscript, unless a keyword is there. (After `)` comes a cast or the head of a loop.)
         word = re.search(rb"([A-Za-z_]\w*)$", text[max(0, start - 64) : start].rstrip())
         if word is None or word.group(1) not in (b"return", b"in", b"else", b"case"):
             return
@@ -150,7 +150,7 @@ def _receiver_end(text: bytes, start: int, end: int) -> int | None:
                     break
                 position = stop
     rest = text[position:end]
-    # A message has a selector behind its receiver; anything else is not a message.
+    # A message has a selector after its receiver; anything else is not a message.
     if not re.match(rb"\s*[A-Za-z_]\w*\s*(?::|$)", rest) and not re.match(rb"\s*:", rest):
         return None
     return position

@@ -129,7 +129,7 @@ def _variables(text: bytes, code: bytes) -> Iterator[Registration]:
 
 
 def _statement_end(code: bytes, start: int) -> int:
-    """Where the statement ends; a braced lambda among its arguments holds semicolons of its own."""
+    """Where the statement ends; a braced lambda among its arguments holds its own semicolons."""
     position = start
     while (match := re.compile(rb"[(\[{};]").search(code, position)) is not None:
         stop = closing(code, match.start()) if match.group() in b"([{" else None

@@ -35,7 +35,7 @@ class OuterBlock(NamedTuple):
     end: int
     """Of the brace that closes it."""
     owner: bytes
-    """The class in which it stands, or that is in front of its name."""
+    """The class in which it is, or that is in front of its name."""
     name: bytes
     """The function's: what is in front of the first bracket that is none of its type's; empty where none does."""
     name_place: int
@@ -70,7 +70,7 @@ class _Space:
 
 @lru_cache(maxsize=1)
 def outermost_blocks(code: bytes) -> OuterBlocks:
-    """Every outermost block; namespaces and classes aren't blocks of their own. `code` has no comments and strings."""
+    """Every outermost block; namespaces and classes don't count as blocks. `code` has no comments and strings."""
     blocks: list[OuterBlock] = []
     classes: list[ClassSpace] = []
     spaces: list[_Space] = []

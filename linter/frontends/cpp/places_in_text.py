@@ -1,4 +1,4 @@
-"""What the text itself shows of a place: which braces are open there, and where a variable's name stands."""
+"""What the text itself shows of a place: which braces are open there, and where a variable's name occurs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def is_outside_functions(reading: Reading, node: Node) -> bool:
 
 @lru_cache(maxsize=2)
 def _outside_functions(code: bytes) -> tuple[list[int], list[bool]]:
-    """(where each brace stands, whether only namespaces are open behind it)."""
+    """(where each brace is, whether only namespaces are open after it)."""
     starts: list[int] = []
     outside: list[bool] = []
     opened: list[bool] = []

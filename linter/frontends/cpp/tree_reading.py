@@ -394,7 +394,7 @@ class Reading:
                 self.aliases.append(Alias("" if keyword else last_name(opened), opened, self.span(node), kind))
 
     def is_constant(self, declaration: Node, type_: Node, declarator: Node | None) -> bool:
-        """Whether `const` is beside the type, in front of it or behind."""
+        """Whether `const` is beside the type, in front of it or after."""
         before = self.text[declaration.start_byte + self.shift : type_.start_byte + self.shift]
         if b"const" in before and _CONST.search(before) is not None:
             return True
@@ -456,7 +456,7 @@ def _is_data(child: Node) -> bool:
 
 
 def _builds(member: Node, class_name: str) -> bool:
-    """Whether a member of a class is a constructor with its own body, wherever that stands."""
+    """Whether a member of a class is a constructor with its own body, wherever that is."""
     if member.type == "template_declaration":
         return any(_builds(child, class_name) for child in member.named_children)
     if member.type not in ("declaration", "function_definition"):

@@ -48,7 +48,7 @@ _PROSE = lazy_regex(r"\b[A-Za-z]+(?: [A-Za-z]+){2,}\b")
 
 
 class Piece(Struct, frozen=True):
-    """One literal of a string, which may be made of several that stand side by side."""
+    """One literal of a string, which may be made of several that are side by side."""
 
     span: Span
     content: Span

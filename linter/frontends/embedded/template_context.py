@@ -16,7 +16,7 @@ _GUARD = lazy_regex(
 
 
 def template_of(place: Span, source: Source, tree: ast.Module) -> Template | None:
-    """Where the text at `place` stands; None where nothing around it says what it is for."""
+    """What is around the text at `place`; None where nothing around it says what it is for."""
     name = condition = ""
     about = place
     others: Sequence[ast.AST] = ()

@@ -105,7 +105,7 @@ def _fences(source: Source) -> Iterator[tuple[bytes, Span]]:
 
 
 def _directives(source: Source) -> Iterator[tuple[bytes, Span]]:
-    """(language, inside) of each `code-block` and each literal block behind `::`.
+    """(language, inside) of each `code-block` and each literal block after `::`.
 
     As https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#literal-blocks has them.
     """

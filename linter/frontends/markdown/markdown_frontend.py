@@ -32,5 +32,4 @@ FRONTEND = Frontend(
     comments=_comments,
     embeds_in="a code block",
     on_request=True,
-    shown_only=True,
 )

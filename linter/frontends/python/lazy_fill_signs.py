@@ -17,7 +17,7 @@ _DEFINITION = lazy_regex(rb"\n([ \t]*)(?:async[ \t]+)?def\b")
 
 
 def may_fill(text: bytes) -> bool:
-    """Whether a model of the text, which is no test's, may fill a cache when it is run first; most don't."""
+    """Whether a model of the text, which isn't a test's, may fill a cache when it is run first; most don't."""
     runs = b"def forward" in text or b"def __call__" in text
     if not runs or b"self." not in text or any(word in text for word in _TESTS):
         return False

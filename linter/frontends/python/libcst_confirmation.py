@@ -1,8 +1,8 @@
 """What `ast` proposes, confirmed on libcst's tree and anchored to its nodes.
 
 Everything that is shown and edited depends on what is read here: the node's kind, its place, what is called, what a
-guard covers. A construct that libcst reads in another way, or not at all, is a `Disagreement`: it is said, and nothing
-is reported or edited on the word of one parser alone.
+guard covers. A construct that libcst reads in another way, or not at all, is a `Disagreement`, which is
+reported; nothing is edited on the word of one parser alone.
 """
 
 from __future__ import annotations

@@ -71,11 +71,11 @@ class LibcstTree:
         yield from self._sorted[kinds].within(span)
 
     def nodes_at(self, span: Span) -> list[cst.CSTNode]:
-        """The nodes that stand exactly there."""
+        """The nodes that are exactly there."""
         return self._by_span.get(span, [])
 
     def node_at(self, span: Span, kind: type[_Node]) -> _Node | None:
-        """The outermost node of a kind that stands exactly there."""
+        """The outermost node of a kind that is exactly there."""
         found = [node for node in self.nodes_at(span) if isinstance(node, kind)]
         return next((node for node in found if self.parent(node) not in found), None)
 
@@ -105,7 +105,7 @@ class LibcstTree:
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node is; a definition without its decorators, an expression without brackets around it."""
         span = self._positions[node]
-        if isinstance(node, cst.TypeAlias):  # libcst counts the semicolon behind it
+        if isinstance(node, cst.TypeAlias):  # libcst counts the semicolon after it
             return Span(span.start, self.outer_span(node.value).end)
         return span
 
@@ -147,7 +147,7 @@ class LibcstTree:
     # -- what a node runs in
 
     def definition(self, node: cst.CSTNode) -> LibcstDefinition | None:
-        """The function, class or lambda in whose body a node stands."""
+        """The function, class or lambda in whose body a node is."""
         return self._definitions.get(node)
 
     def is_in_function(self, node: cst.CSTNode) -> bool:

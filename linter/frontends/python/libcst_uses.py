@@ -269,7 +269,7 @@ def _only_target(holder: cst.Assign | cst.AnnAssign, value: cst.CSTNode) -> cst.
 
 
 def _following(tree: LibcstTree, statement: cst.Expr, proposed: Following | None) -> Following | None:
-    """The definition behind a statement; where none is proposed the region can end with the statement."""
+    """The definition after a statement; where none is proposed the region can end with the statement."""
     if proposed is None:
         return None
     line = tree.parent(statement)

@@ -35,7 +35,7 @@ _ON_ROWS = (
     *sorted(word.lower().encode() for word in _FSDP | _FSDP_STRATEGIES | _DEEPSPEED),
     *(b"deepspeed", b"torch_xla", b"compile", b"backward", b"trainer", b"gradscaler", b"fabric", b"accelerator"),
 )
-"""One of these stands, in small letters, on each row with a sign or with something that trains."""
+"""Each row with a sign, or with something that trains, has one of these in small letters."""
 
 
 def torch_name(module: Module) -> str:
@@ -142,7 +142,7 @@ def _wraps(node: ast.expr, module: Module) -> str:
 
 
 def imports_end(module: Module) -> int:
-    """Where a further import can be written: behind the last import at the top, or the module's docstring."""
+    """Where a further import can be written: after the last import at the top, or the module's docstring."""
     row = 0
     for index, node in enumerate(module.tree.body):
         is_docstring = index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

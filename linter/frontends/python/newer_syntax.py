@@ -60,7 +60,7 @@ class _NewSyntax(cst.CSTVisitor):
         return False
 
     def visit_TypeAlias(self, node: cst.TypeAlias) -> bool:
-        # A small statement's own span takes in the semicolon behind it.
+        # A small statement's own span takes in the semicolon after it.
         start = self.get_metadata(ByteSpanPositionProvider, node).start
         value = self.get_metadata(ByteSpanPositionProvider, node.value)
         self.aliases.append(Span(start, value.start + value.length))

@@ -1,4 +1,4 @@
-"""One module's text and tree: where its nodes stand, and which of its rows can matter.
+"""One module's text and tree: where its nodes are, and which of its rows can matter.
 
 Most statements of a file name no guard. Those are passed over by their rows, so that the rest of a file costs nothing
 but its parsing.
@@ -38,7 +38,7 @@ class Module:
         """The last parts of names that may be guards: the guards' own, and what this file calls them."""
         self._rows = self._rows_with(self.words)
         self.entered = self._entered()
-        """The module's own context managers in whose code a guard stands."""
+        """The module's own context managers in whose code a guard is."""
         aliases = {*self._aliases(), *self.entered} - self.words
         if aliases:
             self.words |= aliases
@@ -91,7 +91,7 @@ class Module:
         return Span(self.span(node).start, colon.end() if colon is not None else start)
 
     def target_span(self, item: ast.withitem) -> Span:
-        """From the space before `as` to the end of the name behind it, with the brackets around that."""
+        """From the space before `as` to the end of the name after it, with the brackets around that."""
         assert item.optional_vars is not None
         text, target = self.source.text, self.span(item.optional_vars)
         between = text[self.span(item.context_expr).end : target.start]

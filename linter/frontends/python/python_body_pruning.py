@@ -35,7 +35,7 @@ _DOCSTRING = lazy_regex(rb"[rR]?\"\"\"")
 
 
 def without_idle_bodies(text: bytes, words: Collection[str]) -> str | None:
-    """A file's text (UTF-8) without the bodies in which none of the words stands; None where all is to be parsed."""
+    """A file's text (UTF-8) without the bodies in which none of the words occurs; None where all is to be parsed."""
     if len(text) < FOCUS_FROM or b"\r" in text or b"\f" in text:
         return None
     if next(name_places(text, set(words) - _GRADIENT_ONLY), None) is not None:
@@ -130,7 +130,7 @@ def _block_end(text: bytes, start: int, indent: int) -> int:
 
 
 def _can_go(text: bytes, body: Span) -> bool:
-    """Whether no string may go on behind the body, and no name outside it is bound in it."""
+    """Whether no string may go on after the body, and no name outside it is bound in it."""
     if any(text.find(word, *body) >= 0 for word in (b"'''", b"global", b"nonlocal")):
         return False
     strings = text.count(b'"""', *body)
@@ -138,7 +138,7 @@ def _can_go(text: bytes, body: Span) -> bool:
 
 
 def _body(text: bytes, start: int, indent: int) -> Span | None:
-    """The statements of a function whose header ends at `start`; None where it can't be told where they end."""
+    """The statements of a function whose header ends at `start`; None where their end isn't known."""
     end = _block_end(text, start, indent)
     first = _FIRST.match(text, start, end)
     if first is None or len(first[1]) <= indent:

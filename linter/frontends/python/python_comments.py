@@ -1,4 +1,4 @@
-"""Where comments and strings stand in a Python file; no parser is asked, so that one with an error has them too."""
+"""Where comments and strings are in a Python file; no parser is asked, so that one with an error has them too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 from ...facts import Span
 from ...lazy_regex import lazy_regex
 
-# In a raw string a backslash still keeps the quote behind it from ending the string.
+# In a raw string a backslash still keeps the quote after it from ending the string.
 _TOKEN = lazy_regex(
     rb'"{3}(?:\\.|[^\\])*?"{3}|\'{3}(?:\\.|[^\\])*?\'{3}'
     rb'|"(?:\\\r?.|[^"\\\r\n])*"|\'(?:\\\r?.|[^\'\\\r\n])*\'|(?P<comment>#[^\r\n]*)',
@@ -45,7 +45,7 @@ def logical_lines(text: bytes) -> list[int]:
 
 
 def string_end(text: bytes, offset: int) -> int | None:
-    """The last byte of the string in which `offset` stands; None when it is in none."""
+    """The last byte of the string in which `offset` is; None when it is in none."""
     starts, ends = _strings(text)
     index = bisect_right(starts, offset) - 1
     return ends[index] - 1 if index >= 0 and ends[index] > offset else None

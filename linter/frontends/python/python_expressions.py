@@ -87,7 +87,7 @@ def name_as_written(module: Module, node: ast.Name | ast.Attribute) -> Expressio
 
 
 def attributes_of(start: str, is_name: bool, attributes: Sequence[str]) -> Expression:
-    """`torch.no_grad`, a path where it starts with a name, from that and the attributes behind it."""
+    """`torch.no_grad`, a path where it starts with a name, from that and the attributes after it."""
     if is_name:
         return NamePath((start, *attributes), separator=".")
     found: Expression = OtherExpression(start)

@@ -102,7 +102,7 @@ def _bodies(
     names: Collection[str],
     texts: Iterable[bytes],
 ) -> tuple[Body, ...]:
-    """The module's body, if guards or what rules look for besides stand in it, or if it is asked for some of it."""
+    """The module's body, if it has guards or other things that rules look for, or if some of it is asked for."""
     text = module.source.text
     places = [use.use.span.start for use in walk.uses if use.use.form is not Form.IMPORT]
     places += (match.start() for piece in texts for match in re.finditer(re.escape(piece), text))

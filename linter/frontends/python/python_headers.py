@@ -13,7 +13,7 @@ _NAMED = lazy_regex(rb"(?:async\s+)?(?:def|class)[\s\\]+[\w\x80-\xff]+")
 
 
 def statement_header(module: Module, node: ast.stmt | ast.Lambda, *parts: ast.AST) -> Span:
-    """From a statement's start to the colon behind its parts in front of its block, or after its only word."""
+    """From a statement's start to the colon after its parts in front of its block, or after its only word."""
     start = module.span(node).start
     words = len("lambda") if isinstance(node, ast.Lambda) else len("try")
     return _up_to_colon(module, start, max((module.span(part).end for part in parts), default=start + words))

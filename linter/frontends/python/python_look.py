@@ -1,7 +1,7 @@
 """The second cheap look: whether a Python file that holds a guard's name can have a finding at all.
 
 Most uses of guards are right, and are in one of a few shapes (`with torch.no_grad():` in a file that neither yields
-nor awaits nor starts a thread, `@torch.no_grad()` above a `def`). A file in which nothing else stands is passed over
+nor awaits nor starts a thread, `@torch.no_grad()` above a `def`). A file with nothing else is passed over
 without being parsed. Imported by the path that answers pre-commit, so it imports `re` and nothing else.
 """
 
@@ -16,11 +16,11 @@ from ...lazy_regex import lazy_regex
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _SUSPENSIONS = (b"yield", b"await", b"async ")
 _ASKS_GRADIENTS = (b"backward(", b"autograd.grad(", b"def training_step(", b"compute_loss(")
-"""Where one of these stands, gradients may be asked for under a guard (GF502)."""
+"""In a file with one of these, gradients may be asked for under a guard (GF502)."""
 _SCRIPTS = lazy_regex(
     rb"jit\.script\s*[(\r\n#]|script_method|jit import[ \t]*(?:\([^)]{0,1000}|[^(\r\n]{0,1000})\bscript\b"
 )
-"""Where this stands, guards may be dropped or refused by TorchScript (GF411)."""
+"""In a file with this, guards may be dropped or refused by TorchScript (GF411)."""
 _THREADS = tuple(
     b"Thread( Thread) ThreadPool .dummy run_in_executor to_thread run_in_threadpool start_new_thread Timer(".split()
 )
@@ -57,7 +57,7 @@ def may_matter(
     """Whether some rule could have a finding in the text (UTF-8), or another file could import a guard from it.
 
     `watched` are names under which other files of the project export guards. One of `always` matters wherever it
-    stands, a guard of `words` only in a shape that is not ordinary.
+    is, a guard of `words` only in a shape that is not ordinary.
     """
     if standing(always, shapes, text) or next(name_places(text, watched), None) is not None:
         return True

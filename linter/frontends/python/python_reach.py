@@ -37,7 +37,7 @@ class _Unit:
         self.span = span
         """Decorators included."""
         self.parts: Sequence[Span] = (span,)
-        """Where its own words stand."""
+        """Where its own words are."""
         self.names = names
         """Those by which it is called."""
         self.class_ = class_
@@ -85,7 +85,7 @@ class PythonReach:
     # -- what there is
 
     def _collect(self, body: Sequence[ast.stmt], span: Span, class_: int | None, names: tuple[str, ...]) -> list[Span]:
-        """Adds the functions and classes in the block of the module or of a class; the places of what is no part of
+        """Adds the functions and classes in the block of the module or of a class; the places of what isn't part of
         these. `names` are those of the classes around."""
         apart: list[Span] = []
         for node in statements(body):

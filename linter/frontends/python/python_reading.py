@@ -11,7 +11,6 @@ from ...facts import Class, Form, Function, GuardUse, Span
 from ...facts.expressions import Expression
 from ...facts.python_model import Decorated, Following, PythonUse
 from ...guards import canonical_name
-from .expected_failures import expects_failure
 from .guard_names import guard_named, mode_of, named, python_argument
 from .guard_variables import GuardVariables
 from .name_resolution import Scope, dotted, is_definition, is_descriptor, resolve, resolve_name
@@ -21,6 +20,10 @@ from .suspension_points import is_only_read, kind_of, suspension_points_in, why_
 from .syntax_walking import calls_in, walk_own
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+_EXPECTING = frozenset(
+    "raises warns deprecated_call assertRaises assertRaisesRegex assertWarns assertWarnsRegex".split()
+)
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,9 @@ class _Place:
     prefix: int | None = None
     """The use whose block this is."""
     probing: bool = False
-    """Stands in `try:`, where a name alone asks whether it exists."""
+    """It is in `try:`, where a name alone asks whether it exists."""
     expecting: bool = False
-    """Stands in a block of a test that expects a failure."""
+    """It is in a block of a test that expects a failure."""
     stack: str = ""
     """The variable that holds the `ExitStack` whose block this is in."""
 
@@ -290,7 +293,7 @@ class ModuleReading:
                 continue
             around = _few((*around, use))
         last = around[-1] if around != place.around else None
-        expecting = place.expecting or expects_failure(node)
+        expecting = place.expecting or _expects_failure(node)
         stacks = (item.optional_vars for item in node.items if self._is_stack(item.context_expr, place.scope))
         stack = next((target.id for target in stacks if isinstance(target, ast.Name)), place.stack)
         inner = replace(place, block=block, around=around, prefix=last, expecting=expecting, stack=stack)
@@ -314,7 +317,7 @@ class ModuleReading:
         return given if is_mode else None
 
     def _entered_on_stack(self, entered: ast.Call, rest: Sequence[ast.stmt], place: _Place) -> _Place:
-        """The place behind `stack.enter_context(torch.inference_mode())`: what follows in the block is under it."""
+        """The place after `stack.enter_context(torch.inference_mode())`: what follows in the block is under it."""
         span = self.module.span(entered)
         last = len(self.uses) - 1
         use = next((index for index in range(last, -1, -1) if self.uses[index].call_span == span), None)
@@ -432,3 +435,9 @@ class ModuleReading:
         for call in calls_in(node.body):
             if id(call.func) not in self._taken:
                 self._add(call, outside, Form.ARGUMENT, self.module.span(node))
+
+
+def _expects_failure(node: ast.With | ast.AsyncWith) -> bool:
+    """Whether the block is `with pytest.raises(…):`, `with self.assertWarns(…):` or the like."""
+    calls = (item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call))
+    return any((dotted(call.func) or [""])[-1] in _EXPECTING for call in calls)

@@ -12,7 +12,7 @@ _NEVER_NODES = frozenset({"arg", "attr", "ctx", "id", "kind", "level", "module",
 
 
 class _ChildFields(dict[type, "tuple[str, ...] | None"]):
-    """The fields in which a node of a type may hold others; None for what is no node, as fields may hold as well."""
+    """The fields in which a node of a type may hold others; None for what isn't a node, as fields may hold as well."""
 
     def __missing__(self, kind: type) -> tuple[str, ...] | None:
         fields: tuple[str, ...] | None = None

@@ -12,8 +12,13 @@ import pytest
 from guardfix.cli import plain_check
 from guardfix.cli.check_arguments import ENVIRONMENT, FLAGS, LISTS
 from guardfix.cli.check_command import command
+from guardfix.cli.checking import CheckOptions
+from guardfix.cli.chosen_fixes import FixOptions
+from guardfix.cli.command_run import SharedOptions
+from guardfix.cli.finding_filters import FilterOptions
 from guardfix.cli.plain_check import plain_arguments
 from guardfix.cli.record_arguments import RECORD, recorded_arguments
+from guardfix.cli.reporting import Reporting
 
 PLAIN = [
     [],
@@ -46,6 +51,22 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+def plain_options(arguments: list[str]) -> CheckOptions:
+    given = plain_arguments(arguments)
+    assert given is not None
+    return CheckOptions.of(given)
+
+
+def click_options(arguments: list[str]) -> CheckOptions:
+    return CheckOptions.of(command.make_context("check", list(arguments)).params)
+
+
+def test_every_argument_of_click_is_an_option() -> None:
+    kinds = (CheckOptions, SharedOptions, FixOptions, Reporting, FilterOptions)
+    names = {name for kind in kinds for name in kind.__struct_fields__} - {"shared", "fixes", "reporting", "filters"}
+    assert names == set(command.make_context("check", []).params)
+
+
 def test_the_record_is_current() -> None:
     assert Path(RECORD).read_text(encoding="utf-8") == recorded_arguments(), (
         "run `python -m guardfix.cli.record_arguments` (or `make generate`)"
@@ -54,13 +75,13 @@ def test_the_record_is_current() -> None:
 
 @pytest.mark.parametrize("arguments", [*PLAIN, *([flag] for flag in FLAGS)], ids=" ".join)
 def test_arguments_are_read_as_click_reads_them(arguments: list[str]) -> None:
-    assert plain_arguments(arguments) == command.make_context("check", list(arguments)).params
+    assert plain_options(arguments) == click_options(arguments)
 
 
 def test_all_pairs_of_options_are_read_as_click_reads_them() -> None:
     options = [*([flag] for flag in FLAGS), *([name, "x"] for name in LISTS), ["path"]]
     for one, other in itertools.product(options, options):
-        assert plain_arguments([*one, *other]) == command.make_context("check", [*one, *other]).params, (one, other)
+        assert plain_options([*one, *other]) == click_options([*one, *other]), (one, other)
 
 
 @pytest.mark.parametrize("arguments", NOT_PLAIN, ids=" ".join)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from guardfix.output.verdict_text import verdict_lines
-from guardfix.verify.guard_outcomes import GuardReach
-from guardfix.verify.guard_sites import GuardSite, SourcePlace
-from guardfix.verify.program_migration import Left, Migration, Why
-from guardfix.verify.program_runs import ProgramRun
-from guardfix.verify.programs import Program
-from guardfix.verify.traces import Comparison, Parting
-from guardfix.verify.verdicts import Judgement, Verdict
+from guardfix.verify.judging.guard_outcomes import GuardReach
+from guardfix.verify.judging.guard_sites import GuardSite, SourcePlace
+from guardfix.verify.judging.traces import Comparison, Parting
+from guardfix.verify.judging.verdicts import Judgement, Verdict
+from guardfix.verify.programs.program_discovery import Program
+from guardfix.verify.programs.program_migration import Left, Migration, Why
+from guardfix.verify.runs.program_runs import ProgramRun
 from guardfix.verify.verifying import Result
 
 CODE = "import torch\n\nwith torch.no_grad():\n    x = torch.ones(2)\n\tx.mul_(2)  # a comment that goes on for so long that the line does not fit a terminal of sixty columns\n"

@@ -17,12 +17,13 @@ from guardfix.cli.verify_command import command
 from guardfix.report.autograd_drawing import MOST_NODES, GraphNode, drawing
 from guardfix.report.verify_content import MOST_STEPS, guard_kind, program_content
 from guardfix.report.verify_page import verify_page
-from guardfix.verify.guard_sites import linkless_path
-from guardfix.verify.program_migration import Migration
-from guardfix.verify.program_runs import ProgramRun
-from guardfix.verify.programs import Program
-from guardfix.verify.verdicts import Judgement, Verdict
-from guardfix.verify.verifying import Result, Settings, verify_against
+from guardfix.verify.judging.guard_sites import linkless_path
+from guardfix.verify.judging.verdicts import Judgement, Verdict
+from guardfix.verify.program_copies import Settings
+from guardfix.verify.programs.program_discovery import Program
+from guardfix.verify.programs.program_migration import Migration
+from guardfix.verify.runs.program_runs import ProgramRun
+from guardfix.verify.verifying import Result, verify_against
 
 PROGRAM = """import torch
 x = torch.ones(2, 2, requires_grad=True)

@@ -14,10 +14,11 @@ pytest.importorskip("selenium")
 from selenium import webdriver
 
 from guardfix.report.verify_page import verify_page
-from guardfix.verify.program_runs import ProgramRun
-from guardfix.verify.programs import Program
-from guardfix.verify.verdicts import Judgement, Verdict
-from guardfix.verify.verifying import Result, Settings, verify_against
+from guardfix.verify.judging.verdicts import Judgement, Verdict
+from guardfix.verify.program_copies import Settings
+from guardfix.verify.programs.program_discovery import Program
+from guardfix.verify.runs.program_runs import ProgramRun
+from guardfix.verify.verifying import Result, verify_against
 from headless_browser import LOOKS, accessibility_violations, browser_at, fits, needs_chromium
 
 pytestmark = [pytest.mark.thorough, needs_chromium]

@@ -15,9 +15,9 @@ pytest.importorskip("pygments")
 from guardfix.cli.report_command import command
 from guardfix.output.trace_excerpt import trace_excerpt
 from guardfix.report.verify_results import BadVerifyResults, read_verify_results
-from guardfix.verify.program_runs import ProgramRun
-from guardfix.verify.programs import Program
-from guardfix.verify.verdicts import Judgement, Verdict
+from guardfix.verify.judging.verdicts import Judgement, Verdict
+from guardfix.verify.programs.program_discovery import Program
+from guardfix.verify.runs.program_runs import ProgramRun
 from guardfix.verify.verifying import Result
 
 STEP = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from guardfix.verify.aligned_traces import aligned
+from guardfix.verify.judging.aligned_traces import aligned
 
 
 def step(op: str, data: str = "d", *, version: int | None = 0, thread: int = 0) -> dict[str, Any]:

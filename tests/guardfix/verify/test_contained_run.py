@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.verify.program_runs import environment, pass_variables
+from guardfix.verify.runs.program_runs import environment, pass_variables
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from guardfix.verify.program_runs import environment, pass_variables
 )
 def test_variables_that_programs_get(name: str, passed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "given")
-    monkeypatch.setattr("guardfix.verify.program_runs._passed_too", set())
+    monkeypatch.setattr("guardfix.verify.runs.program_runs._passed_too", set())
     assert (environment().get(name) == "given") is (passed and name != "OMP_NUM_THREADS")
     pass_variables([name])
     assert name in environment()

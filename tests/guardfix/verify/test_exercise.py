@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
-from guardfix.verify.exercising import ExercisedProject, ExerciseSettings, exercise_project
-from guardfix.verify.program_migration import Migration
-from guardfix.verify.verdicts import Verdict, VerificationFailed
+from guardfix.verify.exercising.project_exercise import ExercisedProject, ExerciseSettings, exercise_project
+from guardfix.verify.judging.verdicts import Verdict, VerificationFailed
+from guardfix.verify.programs.program_migration import Migration
 
 # A write that autograd does not see; a result that is an inference tensor after; a check; another device; no guard.
 LIBRARY = """\

@@ -9,14 +9,14 @@ import pytest
 
 from guardfix.runtime_shim.cpp.own_headers import INCLUDE
 from guardfix.runtime_shim.recording.guard_table import GuardCount
-from guardfix.verify.exercising import ExerciseSettings, exercise_project
-from guardfix.verify.guard_sites import GuardSite, SourcePlace
-from guardfix.verify.library_server import FILLS, READS_OUTSIDE, LibraryServer, OpRun
-from guardfix.verify.op_exercises import exercise_op
-from guardfix.verify.op_signatures import ArgumentType, CallableOp, OpArgument
-from guardfix.verify.program_migration import Migration
-from guardfix.verify.program_runs import ProgramRun
-from guardfix.verify.verdicts import Verdict
+from guardfix.verify.exercising.library_server import FILLS, READS_OUTSIDE, LibraryServer, OpRun
+from guardfix.verify.exercising.op_exercises import exercise_op
+from guardfix.verify.exercising.op_signatures import ArgumentType, CallableOp, OpArgument
+from guardfix.verify.exercising.project_exercise import ExerciseSettings, exercise_project
+from guardfix.verify.judging.guard_sites import GuardSite, SourcePlace
+from guardfix.verify.judging.verdicts import Verdict
+from guardfix.verify.programs.program_migration import Migration
+from guardfix.verify.runs.program_runs import ProgramRun
 
 OP = CallableOp("my::op", "torch.ops.my.op", "my::op(Tensor x)", (OpArgument("x", ArgumentType("Tensor")),))
 

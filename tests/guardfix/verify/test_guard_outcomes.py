@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from guardfix.runtime_shim.recording.guard_table import GuardCount
-from guardfix.verify.guard_outcomes import GuardReach, ProgramReach, guard_outcomes
-from guardfix.verify.guard_sites import GuardSite, SourcePlace, linkless_path
-from guardfix.verify.verdicts import Verdict
+from guardfix.verify.judging.guard_outcomes import GuardReach, ProgramReach, guard_outcomes
+from guardfix.verify.judging.guard_sites import GuardSite, SourcePlace, linkless_path
+from guardfix.verify.judging.verdicts import Verdict
 
 SITE = GuardSite(1, SourcePlace("op.cpp", 3, 3, "GF101"), "AutoNonVariableTypeMode", changed=True)
 SAME, CHANGED, NOT_REACHED, UNSUPPORTED = Verdict.SAME, Verdict.CHANGED, Verdict.NOT_REACHED, Verdict.UNSUPPORTED

@@ -16,9 +16,9 @@ from guardfix.linter.facts import GuardUse
 from guardfix.linter.files.sources import decode
 from guardfix.runtime_shim.recording.guard_table import BUILTIN, GuardCount, within_reach
 from guardfix.runtime_shim.recording.run_specification import Specification
-from guardfix.verify.counted_guards import CountedText, is_entered
-from guardfix.verify.program_runs import Limits, Process, environment
-from guardfix.verify.synthetic_models import ModelCall, ModelPlace, called_methods, model_places, scores_for
+from guardfix.verify.judging.counted_guards import CountedText, is_entered
+from guardfix.verify.runs.program_runs import Limits, Process, environment
+from guardfix.verify.runs.synthetic_models import ModelCall, ModelPlace, called_methods, model_places, scores_for
 
 HEAD = "#include <torch/script.h>\n#include <iostream>\n"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.verify import included_sources
-from guardfix.verify.included_sources import ProjectFiles, project_above
-from guardfix.verify.programs import find_programs, is_main_file, with_builds
+from guardfix.verify.programs import included_sources
+from guardfix.verify.programs.included_sources import ProjectFiles, project_above
+from guardfix.verify.programs.program_discovery import find_programs, is_main_file, with_builds
 
 MAIN = "int main() { return 0; }\n"
 

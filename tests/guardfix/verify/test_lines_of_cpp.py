@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from guardfix.runtime_shim.recording.call_sites import with_lines
-from guardfix.verify.programs import Program
-from guardfix.verify.verifying import Settings, run_once
+from guardfix.verify.program_copies import Settings
+from guardfix.verify.programs.program_discovery import Program
+from guardfix.verify.verifying import run_once
 
 pytestmark = pytest.mark.skipif(shutil.which("addr2line") is None, reason="needs addr2line")
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
 from guardfix.runtime_shim.recording.run_specification import FOLDER_VARIABLE, made_up_in, preloaded_library
-from guardfix.verify.program_runs import ProgramRun, about_made_up_files
+from guardfix.verify.runs.program_runs import ProgramRun, about_made_up_files
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is preloaded there")
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
-from guardfix.verify.missing_names import missing_python_names
+from guardfix.verify.programs.missing_names import missing_python_names
 
 PYTHON = {
     "a function": ("import torch\ntorch.sparse_coo_tensor(x)", ["torch.sparse_coo_tensor"]),

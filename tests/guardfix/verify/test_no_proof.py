@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from guardfix.cli.verify_command import command
-from guardfix.verify.known_failures import known_failures
-from guardfix.verify.lacking import missing_of_torch, missing_package, needed_extras
+from guardfix.verify.judging.lacking import missing_of_torch, missing_package, needed_extras
+from guardfix.verify.projects.known_failures import known_failures
 
 GUARDED = """\
 def {name}(x):

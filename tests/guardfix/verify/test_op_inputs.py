@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from guardfix.verify.op_inputs import Candidate, PlainInput, TensorInput, search_inputs
-from guardfix.verify.op_programs import OpProgram, program_text, tensor_expression
-from guardfix.verify.op_signatures import (
+from guardfix.verify.exercising.op_inputs import Candidate, PlainInput, TensorInput, search_inputs
+from guardfix.verify.exercising.op_programs import OpProgram, program_text, tensor_expression
+from guardfix.verify.exercising.op_signatures import (
     ArgumentType,
     CallableOp,
     NotUnderstood,

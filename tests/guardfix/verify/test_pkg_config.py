@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.verify import pkg_config as module
-from guardfix.verify.pkg_config import third_parties
+from guardfix.verify.programs import pkg_config as module
+from guardfix.verify.programs.pkg_config import third_parties
 
 PACKAGES = {
     # one folder for a package and its parts: that with the shortest name has the others' libraries, too

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
 from guardfix.runtime_shim.recording.guard_table import GuardCount
-from guardfix.verify.compared_tests import ProjectTests, Round, TestRun, compared
-from guardfix.verify.program_migration import Migration
-from guardfix.verify.project_tests import TestSettings, recorded_tests, verify_project_tests
-from guardfix.verify.verdicts import VerificationFailed
+from guardfix.verify.judging.verdicts import VerificationFailed
+from guardfix.verify.programs.program_migration import Migration
+from guardfix.verify.projects.compared_tests import ProjectTests, Round, TestRun, compared
+from guardfix.verify.projects.project_tests import TestSettings, recorded_tests, verify_project_tests
 
 LIBRARY = """\
 import torch

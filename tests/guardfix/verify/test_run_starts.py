@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from guardfix.runtime_shim.recording.run_specification import Specification
-from guardfix.verify.program_runs import Limits, Process, ProgramRun, environment
-from guardfix.verify.run_starts import RunStarter, start_run
+from guardfix.verify.runs.program_runs import Limits, Process, ProgramRun, environment
+from guardfix.verify.runs.run_starts import RunStarter, start_run
 
 pytestmark = pytest.mark.skipif(not RunStarter.is_possible(), reason="needs pidfd_open and send_fds")
 

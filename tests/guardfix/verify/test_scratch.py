@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.verify.scratch import scratch_folder
+from guardfix.verify.runs.scratch import scratch_folder
 
 
 def test_a_purpose_has_its_name_and_nothing_is_left(tmp_path: Path) -> None:

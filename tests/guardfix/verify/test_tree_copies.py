@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.verify.tree_copies import CopyLimits, TreeCopy
+from guardfix.verify.runs.tree_copies import CopyLimits, TreeCopy
 
 ROOMY = CopyLimits(1 << 20, 100, 1000)
 

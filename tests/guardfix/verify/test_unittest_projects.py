@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from guardfix.verify.compared_tests import ProjectTests
-from guardfix.verify.program_migration import Migration
-from guardfix.verify.project_tests import TestSettings, verify_project_tests
-from guardfix.verify.verdicts import VerificationFailed
+from guardfix.verify.judging.verdicts import VerificationFailed
+from guardfix.verify.programs.program_migration import Migration
+from guardfix.verify.projects.compared_tests import ProjectTests
+from guardfix.verify.projects.project_tests import TestSettings, verify_project_tests
 
 LIBRARY = """\
 import torch

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
 from guardfix.linter.rule import all_rules
-from guardfix.verify.wanted_repairs import WantedRepair, seen_repair
+from guardfix.verify.judging.wanted_repairs import WantedRepair, seen_repair
 
 HEAD = "import torch\nw = torch.ones(3, requires_grad=True)\n"
 BARE = "torch.no_grad()\ndef f(x):\n    return x * 2\n"

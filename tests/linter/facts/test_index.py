@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from guardfix.linter.decision import callers
 from guardfix.linter.engine import Options, check
 from guardfix.linter.facts import Span
-from guardfix.linter.facts.spans import Layered, Nested, Sorted
+from guardfix.linter.facts.spans import Nested, Sorted
 
 spans = st.builds(lambda start, length: Span(start, start + length), st.integers(0, 30), st.integers(0, 12))
 
@@ -59,20 +59,3 @@ def test_each_function_is_asked_for_its_callers_once_per_depth(tmp_path: Path, m
     # Once for each depth (three) and each project that the engine joins: as it is read, with those who name what is
     # asked, with its project summary, with what the open uses reach.
     assert 0 < len(asked) <= 24 * 3 * 4
-
-
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        pytest.param(Span(0, 100), [1, 12, 90], id="everything, two blocks further in"),
-        pytest.param(Span(10, 80), [12, 22], id="a block"),
-        pytest.param(Span(11, 80), [12, 22], id="a part of a block"),
-        pytest.param(Span(20, 70), [22, 32], id="the block in it"),
-        pytest.param(Span(40, 50), [], id="where nothing stands"),
-    ],
-)
-def test_layers_below_a_place(asked: Span, expected: list[int]) -> None:
-    blocks = Nested([Span(10, 80), Span(20, 70), Span(30, 60)], lambda block: block)
-    items = [Span(start, start + 1) for start in (1, 12, 22, 32, 90)]
-    layered = Layered(items, lambda item: item, blocks, deepest=1)
-    assert sorted(item.start for item in layered.within(asked)) == expected

@@ -116,7 +116,7 @@ def test_what_a_killed_child_had_in_hand_is_searched_again(
         search.add(paths[:1500], "cpp")
         time.sleep(pause)
         for child in search._children:
-            os.kill(child.pid, signal.SIGKILL)
+            os.kill(child.process.pid, signal.SIGKILL)
         search.add(paths[1500:], "cpp")
         hits = search.hits()
     assert sorted(path for _, path, _ in early + hits) == expected
@@ -142,7 +142,7 @@ def test_children_end_when_the_search_is_given_up(tmp_path: Path) -> None:
     with ParallelSearch(NEEDLES, 3) as search:
         search.add(paths[:500], "cpp")
         search.add(paths[500:], "cpp")
-        children = [child.pid for child in search._children]
+        children = [child.process.pid for child in search._children]
     assert children
     for pid in children:
         with pytest.raises(ProcessLookupError):

@@ -29,7 +29,6 @@ from guardfix.linter.facts.expressions import (
     OtherExpression,
     Subscript,
     TypeName,
-    assigned_names,
     chain_words,
     nodes_of,
     variable_of,
@@ -252,6 +251,10 @@ DECLARED = [
     ("float data[3]", ["data"], None, "float"),
     ("at::Tensor *out", ["out"], None, "at::Tensor*"),
 ]
+
+
+def assigned_names(target: Expression) -> list[str]:
+    return [variable_of(item) for item in target.items] if isinstance(target, Bracketed) else [variable_of(target)]
 
 
 @pytest.mark.parametrize(("written", "names", "value", "type_"), DECLARED, ids=[row[0] for row in DECLARED])

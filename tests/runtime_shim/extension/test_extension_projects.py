@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from guardfix.runtime_shim.extension.cmake_package import write_torch_distribution
-from guardfix.verify.program_migration import Migration
-from guardfix.verify.project_tests import TestSettings, verify_project_tests
+from guardfix.verify.programs.program_migration import Migration
+from guardfix.verify.projects.project_tests import TestSettings, verify_project_tests
 
 pytest.importorskip("setuptools")
 

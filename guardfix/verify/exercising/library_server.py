@@ -17,8 +17,9 @@ from guardfix.module_command import module_command
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
 from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS, Serving
 
-from .program_runs import COMPILE_SECONDS, ProgramRun
-from .verdicts import VerificationFailed
+from ..judging.verdicts import VerificationFailed
+from ..runs.program_runs import COMPILE_SECONDS, ProgramRun
+from ..runs.run_starts import end_session
 
 FILLS = (0x00, 0x7F)
 """What memory outside of tensors is filled with, in the first run of a program and when it is repeated."""
@@ -126,9 +127,7 @@ class LibraryServer:
 
     def stop(self) -> None:
         """Ends the server and waits for it."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        end_session(self.process)
         for descriptor in (self.commands, self.answers):
             with contextlib.suppress(OSError):
                 os.close(descriptor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -52,6 +53,13 @@ def start_run(
         start_new_session=True,
         pass_fds=(ready,),
     )
+
+
+def end_session(process: StartedRun) -> None:
+    """End a process that leads its own session, with everything that it started, and wait for it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 class RunStarter:

@@ -154,7 +154,7 @@ _SCORES = 1000
 
 
 def scores_for(text: str) -> int:
-    """How many scores a model makes of an image: what the linear layer takes that a program puts behind it, if it has
+    """How many scores a model makes of an image: what the linear layer takes that a program puts after it, if it has
     one."""
     found = {int(features) for features in _LINEAR.findall(text)}
     return found.pop() if len(found) == 1 else _SCORES

@@ -1,4 +1,4 @@
-# Long because the words of all verdicts stand together.
+# Long because the words of all verdicts are in one place.
 """What two runs of a program, before and after its migration, say about the migration."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 from guardfix.linter.str_enum import StrEnum
 from guardfix.runtime_shim.cpp.compiler_diagnostics import in_a_row
 
+from ..runs.program_runs import ProgramRun, comparable
 from .lacking import missing_of_torch, missing_package
-from .program_runs import ProgramRun, comparable
 from .traces import Comparison, compare, in_words, short, without_versions
 from .wanted_repairs import WantedRepair, cured_ending, seen_repair
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from guardfix.codemods.apply.leftovers import Why, why_left
 from guardfix.linter.findings import Applicability
 
-from .guard_sites import GuardSite, SourcePlace, count_guards, linkless_path, old_guards_of
-from .wanted_repairs import WantedRepair, wanted_repair
+from ..judging.guard_sites import GuardSite, SourcePlace, count_guards, linkless_path, old_guards_of
+from ..judging.wanted_repairs import WantedRepair, wanted_repair
 
 if TYPE_CHECKING:
     from guardfix.codemods.apply.rewriting import Rewrite
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from guardfix.linter.engine import Report
     from guardfix.linter.findings import Finding
 
-    from .programs import Program
+    from .program_discovery import Program
 
 _SOURCES = frozenset({".py", ".pyi", ".cpp", ".cc", ".cxx", ".c++", ".C"})
 

@@ -16,20 +16,20 @@ from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.cmake_package import version_for, write_torch_distribution
 from guardfix.runtime_shim.recording.served_libraries import Serving, SourceGroup
 
-from .guard_outcomes import GuardOutcome, ProgramReach, guard_outcomes
-from .guard_sites import GuardSite, linkless_path
+from ..judging.guard_outcomes import GuardOutcome, ProgramReach, guard_outcomes
+from ..judging.guard_sites import GuardSite, linkless_path
+from ..judging.verdicts import Verdict, VerificationFailed
+from ..judging.wanted_repairs import WantedRepair
+from ..programs.program_discovery import CPP_SUFFIXES, has_main
+from ..programs.program_migration import Migration
+from ..programs.project_walk import files_below
+from ..projects.project_tests import build_command, project_environment, run_in_copy
+from ..runs.program_runs import Limits
+from ..runs.scratch import scratch_folder
+from ..runs.tree_copies import SIBLINGS, TREE, TreeCopy
 from .library_server import LibraryServer
 from .op_exercises import ExercisedOp, exercise_op
 from .op_signatures import CallableOp, NotUnderstood, callable_op
-from .program_migration import Migration
-from .program_runs import Limits
-from .programs import CPP_SUFFIXES, has_main
-from .project_tests import build_command, project_environment, run_in_copy
-from .project_walk import files_below
-from .scratch import scratch_folder
-from .tree_copies import SIBLINGS, TREE, TreeCopy
-from .verdicts import Verdict, VerificationFailed
-from .wanted_repairs import WantedRepair
 
 _REGISTERS = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\b|\bRegisterOperators\b|\bPYBIND11_MODULE\b")
 _MODULE = re.compile(r"\bPYBIND11_MODULE\s*\(\s*(\w+)")

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -30,13 +29,14 @@ from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import read_events
 
+from ..judging.lacking import needed_extras
+from ..judging.verdicts import VerificationFailed, status_in_words
+from ..programs.program_migration import Migration
+from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
+from ..runs.run_starts import end_session
+from ..runs.scratch import scratch_folder
+from ..runs.tree_copies import TREE, TreeCopy
 from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of
-from .lacking import needed_extras
-from .program_migration import Migration
-from .program_runs import OUTPUT_LIMIT, comparable, environment
-from .scratch import scratch_folder
-from .tree_copies import TREE, TreeCopy
-from .verdicts import VerificationFailed, status_in_words
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
@@ -291,9 +291,7 @@ def run_in_copy(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = process.wait(seconds)
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end_session(process)
     with open(log, "rb") as written:
         return status, written.read(OUTPUT_LIMIT).decode("utf-8", "replace")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .traces import Parting, TracedEvent, alike, paired_threads, same_marks
 
 _MOST_MATCHED = 2_000
-"""Steps behind the parting that are matched by their ops; those after them are paired by their numbers."""
+"""Steps after the difference that are matched by their ops; later ones are paired by their numbers."""
 
 
 class StepAgreement(Enum):
@@ -45,7 +45,7 @@ class AlignedStep(NamedTuple):
 def aligned(before: Iterable[TracedEvent], after: Iterable[TracedEvent]) -> Iterator[AlignedStep]:
     """The steps of two recordings, thread by thread.
 
-    Up to where they part, steps have the same number; behind it, steps with the same op are taken for the same.
+    Up to where they part, steps have the same number; after it, steps with the same op are taken for the same.
     """
     for thread, (one, two) in enumerate(paired_threads(before, after)):
         at = _parting(one, two)

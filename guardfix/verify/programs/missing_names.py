@@ -19,9 +19,9 @@ from guardfix.runtime_shim.cpp.cpp_compilation import object_command, run_compil
 from guardfix.runtime_shim.cpp.header_precompilation import Toolchain, find_toolchain
 from guardfix.runtime_shim.extension.cmake_package import extension_defines, extension_include_folders
 
+from ..judging.verdicts import VerificationFailed
 from .included_sources import ProjectFiles, project_above
 from .project_builds import Build
-from .verdicts import VerificationFailed
 
 _SHIM = "guardfix.runtime_shim"
 _OF_TORCH = ("torch/", "ATen/", "c10/")

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 
 from .op_signatures import ArgumentType, CallableOp, OpArgument
 
-FLOATS = ("float32", "float64")
 DTYPES = ("float32", "int64", "float64", "bool", "int32", "uint8", "float16")
 _FIRST_SIZES = (2, 3, 4, 5, 2)
 _SIZES = (1, 2, 3, 4, 5, 6, 8)
@@ -283,7 +282,7 @@ class FoundInputs:
 _NUMBERS = re.compile(r"\d+")
 _ELSEWHERE = re.compile(r"\bcuda\b|\bgpu\b|\bxpu\b|\bmps\b", re.IGNORECASE)
 ENOUGH = 10
-"""Accepted candidates, of ranks and dtypes of their own, after which the search ends."""
+"""Accepted candidates, of other ranks and dtypes, after which the search ends."""
 
 
 def search_inputs(
@@ -291,7 +290,7 @@ def search_inputs(
 ) -> FoundInputs:
     """Candidates that the op accepts. `refusal_of` calls it and gives what it says; None when it accepts.
 
-    At most `budget` calls are made; behind the first accepted candidate a third of what is left of them, for others.
+    At most `budget` calls are made; after the first accepted candidate a third of what is left of them, for others.
     """
     chance = random.Random(seed)
     found = FoundInputs()

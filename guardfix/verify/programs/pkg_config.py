@@ -72,7 +72,7 @@ def _flags(names: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _packages_with(name: str) -> list[str]:
-    """The package in whose folder a header stands; none where two folders have one."""
+    """The package in whose folder a header is; none if two folders have one."""
     found = {folder: packages for folder, packages in _package_folders().items() if (folder / name).is_file()}
     # Several packages may name one folder; that with the shortest name is the one that the others belong to.
     return [min(packages, key=len) for packages in found.values()] if len(found) == 1 else []

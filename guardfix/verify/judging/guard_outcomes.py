@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 
+from ..runs.program_runs import ProgramRun
 from .guard_sites import GuardSite, linkless_path
-from .program_runs import ProgramRun
 from .verdicts import Judgement, Verdict, how_it_ended, status_in_words
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 
-from .guard_outcomes import GuardOutcome, GuardReach, ProgramReach, guard_outcomes
-from .guard_sites import GuardSite, linkless_path
-from .lacking import missing_of_torch, missing_package
-from .program_migration import Migration
-from .program_runs import ProgramRun
-from .verdicts import Judgement, Verdict, differs, judge
-from .wanted_repairs import WantedRepair
+from ..judging.guard_outcomes import GuardOutcome, GuardReach, ProgramReach, guard_outcomes
+from ..judging.guard_sites import GuardSite, linkless_path
+from ..judging.lacking import missing_of_torch, missing_package
+from ..judging.verdicts import Judgement, Verdict, differs, judge
+from ..judging.wanted_repairs import WantedRepair
+from ..programs.program_migration import Migration
+from ..runs.program_runs import ProgramRun
 
 _GROUPS = {
     "passed": "passed",

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import select
-import signal
 import site
 import subprocess
 import time
@@ -22,7 +21,7 @@ from guardfix.runtime_shim.recording.containment import ASPECTS, not_contained
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import Specification, made_up_in, read_events
 
-from .run_starts import StartRun, start_run
+from .run_starts import StartRun, end_session, start_run
 
 COMPILE_SECONDS = 300.0
 """How long a program may take to become ready: to compile, and to import what it runs on."""
@@ -235,9 +234,7 @@ class Process:
 
     def stop(self) -> None:
         """Ends the program and all that it started, and waits for it."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        end_session(self.process)
         for unfinished in (self.folder / "compiling").glob("compiling-*"):
             wait_until_let_go(unfinished)
         if self.alive >= 0:
@@ -291,7 +288,7 @@ def pass_variables(names: Iterable[str]) -> None:
     _passed_too.update(names)
 
 
-# What the C++ old guard prints once, wherever it stands: the migrated program does not use it any more.
+# What the C++ old guard prints once, wherever it is: the migrated program does not use it any more.
 _DEPRECATION = re.compile(r"^.*AutoNonVariableTypeMode is deprecated.*\n?", re.MULTILINE)
 # `[W file.cpp:29]` and `File "x.py", line 3`: rewriting moves lines.
 _PLACES = re.compile(r'(\[W[^\]\n]*?:)\d+(?= ?\]|\])|(File "[^"\n]*", line )\d+|(\.(?:cpp|cc|cxx|h|hpp|py):)\d+')

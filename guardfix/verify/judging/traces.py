@@ -17,7 +17,7 @@ _WORDS = {"_version": "its version", "_is_view": "whether it is a view", "requir
 
 @dataclass(frozen=True)
 class Parting:
-    """The first point at which two recordings differ: the events there, None behind the end of the shorter one."""
+    """The first point at which two recordings differ: the events there, None past the end of the shorter one."""
 
     step: int
     """Counted from 1 among the steps of the thread."""

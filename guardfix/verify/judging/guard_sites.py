@@ -47,7 +47,7 @@ class GuardSite:
     changed: bool
     """The migration changes it, or takes it away; else it is left as it is."""
     counted: tuple[bool, bool] = (True, True)
-    """Whether there is a counter before and after: not everywhere can one stand."""
+    """Whether there is a counter before and after: one can't be everywhere."""
     removed: bool = False
     """The migration leaves no guard in its place."""
 
@@ -146,7 +146,7 @@ def old_guards_of(facts: Facts) -> Iterator[GuardUse]:
 
 
 def _after(rewritten: Rewrite, uses: Mapping[int, GuardUse], *, embedded: bool) -> tuple[bytes, frozenset[int]]:
-    """The migrated text with counters: at what became of each guard, or where it stood."""
+    """The migrated text with counters: at what became of each guard, or where it was."""
     text = CountedText(structs.replace(rewritten.source, text=rewritten.text), embedded=embedded)
     there: dict[int, GuardUse] = {}
     gone: dict[int, int] = {}

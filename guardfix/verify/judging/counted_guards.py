@@ -70,7 +70,7 @@ class CountedText:
     ) -> tuple[bytes, frozenset[int]]:
         """The text with counters for the numbered guards, and the numbers of those that could be given one.
 
-        `places` are offsets at which a guard stood that is gone: a counter is there by itself.
+        `places` are offsets of guards that are gone: a counter is there by itself.
         """
         edits: list[Edit] = []
         types: list[int] = []
@@ -144,7 +144,7 @@ class CountedText:
         return [] if end < 0 else [insertion(end, f"::guardfix::Entered guardfix_entered_{number}{{{number}}};")]
 
     def _alone(self, number: int, offset: int) -> list[Edit]:
-        """A counter where a removed guard stood; nothing where no statement can be there."""
+        """A counter where a removed guard was; nothing where no statement can be there."""
         language = frontend_named("cpp")
         if any(span.start < offset < span.end for span in language.comments(self.source.text)):
             return []

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS
 
-from .guard_outcomes import GuardReach, ProgramReach
-from .guard_sites import GuardSite
+from ..judging.guard_outcomes import GuardReach, ProgramReach
+from ..judging.guard_sites import GuardSite
+from ..judging.verdicts import Judgement, Verdict, differs, judge
 from .library_server import FILLS, READS_OUTSIDE
 from .op_inputs import Candidate, FoundInputs, search_inputs
 from .op_programs import BACKWARDS, CALL_MODES, LEAF, ROLES, USES, OpProgram, program_text
 from .op_signatures import CallableOp
-from .verdicts import Judgement, Verdict, differs, judge
 
 if TYPE_CHECKING:
+    from ..judging.wanted_repairs import WantedRepair
     from .library_server import LibraryServer, OpRun
-    from .wanted_repairs import WantedRepair
 
 _WORST_FIRST = (Verdict.CHANGED, Verdict.STRICTER, Verdict.REPAIRED, Verdict.SAME)
 

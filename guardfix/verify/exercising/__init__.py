@@ -1,0 +1,1 @@
+"""A project's ops, called with made-up inputs before and after."""

@@ -1,0 +1,1 @@
+"""Comparing what runs recorded, and the verdict."""

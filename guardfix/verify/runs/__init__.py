@@ -1,0 +1,1 @@
+"""Running programs: copies of their folders, made-up models, processes within limits."""
