@@ -106,7 +106,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf409_override_loses_guard.py': (2951, 3138951077),
     'rules/gf410_training_under_guard.py': (5103, 3853157134),
     'rules/gf411_guard_in_scripted_code.py': (3991, 2801641603),
-    'rules/gf501_inference_escape.py': (3176, 4098746778),
+    'rules/gf501_inference_escape.py': (3293, 4094408550),
     'rules/gf502_inference_backward.py': (2765, 563850051),
     'rules/gf503_lazy_cache_under_inference_mode.py': (3177, 2634890747),
     'rules/gf504_inference_mode_in_training.py': (4174, 2578028445),
