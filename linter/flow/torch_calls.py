@@ -46,8 +46,6 @@ from .values import (
     Value,
 )
 
-_RECORDS_INFERENCE = frozenset({"add", "linear", "mm", "mul"})
-"""Ops that are recorded for what an inference tensor requires, if another operand is a normal tensor."""
 _DATA = frozenset({"data", "obj", "ndarray", "buffer"})
 """Arguments that are tensors or the data of new ones."""
 
@@ -146,9 +144,8 @@ def apply(
     )
     note_op(machine, name, row, sources, state, place)
     every = [ref for refs in arguments.values() for ref in refs]
-    normal = any(state.grad_of(ref) and is_inference(ref, state) is not True for ref in every)
-    if sources and not normal and row.name not in _RECORDS_INFERENCE:
-        sources = frozenset((state.number(),))  # few ops record what inference tensors require
+    if sources and all(is_inference(ref, state) is True for ref in every):
+        sources = frozenset((state.number(),))  # what only inference tensors require isn't recorded, but copied
     records = state.modes.records
     inherited = tuple(h for refs in arguments.values() for ref in refs for h in hazards_of(ref, state))
     unrecorded: tuple[Step, ...] = ()
