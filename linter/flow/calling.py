@@ -44,6 +44,7 @@ from .recording import note_recorded
 from .state import State
 from .values import (
     NONE,
+    Cached,
     ClassValue,
     Closure,
     Const,
@@ -197,6 +198,8 @@ def call_closure(
         return [
             (reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))
         ]
+    if machine.reads_kept and id(body) in machine.results:
+        return [(state, state.add(machine.results[id(body)]))]
     if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":
         arguments = (closure.receiver, *arguments)
     parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
@@ -213,7 +216,20 @@ def call_closure(
             state.names(frame)["<self>"] = arguments[0]
     if body.is_generator:
         return [(state, state.add(Generator(closure, frame)))]
-    return run_body(machine, closure, state, inside, [place.frame])
+    results = run_body(machine, closure, state, inside, [place.frame])
+    if closures.keeps_results(closure):
+        for after, value in results:
+            _note_kept(machine, body, after.tensor(value), after)
+    return results
+
+
+def _note_kept(machine: Interpreter, body: Body, tensor: Tensor | None, state: State) -> None:
+    """A function that keeps what it gives has made an inference tensor, which later calls get as well."""
+    if tensor is None or not tensor.made or not tensor.shown or not state.modes.inference or machine.testing:
+        return
+    made = tensor.made[-1]
+    cached = Cached(made.path, made.span, f"{body.name}()", "lru_cache", by_others=True)
+    machine.results.setdefault(id(body), tensor._replace(cached=cached, name=cached.shown))
 
 
 def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place, around: list[int]) -> Results:
@@ -472,7 +488,7 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
             named = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
             keywords = (*named, *more)
         if in_cpp:
-            handed = cpp_threads.call_cpp_starter(machine, expression, flat, after, place)
+            handed = cpp_threads.call_cpp_starter(machine, expression, first, flat, after, place)
             if handed is not None:
                 found += handed
                 continue

@@ -12,6 +12,7 @@ from ..analysis.thread_targets import PUTS, hands_to_thread
 from ..facts import Span
 from ..facts.bodies import Assign, Block
 from ..facts.expressions import Bracketed, CallExpression, Expression, last_name, simple_name, steps_of, words_of
+from ..facts.index import index_of
 from ..facts.statement_walk import all_statements, expressions_of, words_in
 from ..lazy_regex import lazy_regex
 from . import classes, closures, reach
@@ -19,17 +20,24 @@ from .guards_entered import forget_modes
 from .paths import Interpreter, Place, Results
 from .state import State
 from .threads import Handover, hand_over, tell_lost
-from .values import NONE, Closure, Partial, Value
+from .values import NONE, Closure, Instance, Partial, Thing, Value
 
 
 def call_cpp_starter(
-    machine: Interpreter, expression: CallExpression, values: tuple[Value, ...], state: State, place: Place
+    machine: Interpreter,
+    expression: CallExpression,
+    called_on: Value,
+    values: tuple[Value, ...],
+    state: State,
+    place: Place,
 ) -> Results | None:
     """A call that runs in another thread what it is given; None for other calls."""
     callee, arguments = expression.callee, expression.arguments
     if machine.recorded is not None and may_set_modes(callee):
         forget_modes(state)
     if not hands_to_thread(callee, arguments, place.body.function, place.span, place.file.facts):
+        return None
+    if _sets_guards(state.thing(called_on)):
         return None
     if is_deferred(callee, arguments):
         return [(state, state.opaque(origin=last_name(callee)))]
@@ -42,6 +50,16 @@ def call_cpp_starter(
         if _is_callable(value):
             return start_thread(machine, values[index:], state, place, by)
     return None
+
+
+def _sets_guards(thing: Thing | None) -> bool:
+    """Whether an object is of a class of the program that sets guards: its threads may begin with one."""
+    cls = thing.cls if isinstance(thing, Instance) else None
+    if cls is None:
+        return False
+    methods = [body.span for body in cls.program.bodies if body.qualified[-2:-1] == (cls.body.name,)]
+    uses = index_of(cls.program.facts).uses
+    return any(map(any, map(uses.within, (cls.body.span, *methods))))
 
 
 def start_thread(machine: Interpreter, values: tuple[Value, ...], state: State, place: Place, by: str) -> Results:

@@ -35,6 +35,7 @@ from .values import (
     Ref,
     Table,
     Tensor,
+    Thing,
     Truth,
     Value,
 )
@@ -206,7 +207,7 @@ def made_of_type(
         return [(state, layer_calls.made_layer(last, (), state, place))]
     if "optim" in path.path[:-1]:
         return [(state, state.add(Instance("optimizer", last, None, {"params": values[0] if values else NONE})))]
-    if last == "TensorOptions":
+    if last == "TensorOptions" or ("nn" in path.path[:-1] and last.endswith("Options")):
         return [(state, state.add(Instance("options", last)))]
     cls = classes.class_named(machine, path.path, place)
     if cls is not None:
@@ -285,7 +286,7 @@ def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, stat
     for after, values in machine.each(value.items, state, here):
         if is_thread:
             pairs = cpp_threads.start_thread(machine, tuple(values), after, here, "std::thread")
-        elif len(values) == 1 and isinstance(after.thing(values[0]), (Instance, Opaque, Tensor)):
+        elif len(values) == 1 and _is_copied(after.thing(values[0])):
             pairs = [(after, values[0])]  # a copy, or what `register_module` gives back
         else:
             pairs = made_of_type(machine, written, tuple(values), after, here, name)
@@ -295,6 +296,10 @@ def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, stat
                 last.change(found[1], attributes={**owner.attributes, name: made})
             done.append(last)
     return done
+
+
+def _is_copied(thing: Thing | None) -> bool:
+    return isinstance(thing, (Instance, Opaque, Tensor)) and not (isinstance(thing, Instance) and thing.kind == "options")
 
 
 def _is_guard(written: Expression | None, place: Place) -> bool:

@@ -95,9 +95,10 @@ def call_layer(
         done = tensor_writes.write_tensor(machine, value, state, place, thing.name)
         return [(state, value)] if done else []
     own: Grad = frozenset().union(*(state.grad_of(parameter) for parameter in parameters))
+    given_tensor = state.tensor(value)
     alone = all(making.is_inference(parameter, state) for parameter in parameters)
-    if own and alone:
-        own = frozenset((state.number(),))  # few ops record what inference tensors require
+    if own and alone and (given_tensor is None or given_tensor.inference is not False):
+        own = frozenset((state.number(),))  # what only inference tensors require isn't recorded, but copied
     hazards: tuple[SavingHazard, ...] = ()
     records = state.modes.records
     if making.is_inference(value, state) and row.saves_input and own and records is not False and not alone:

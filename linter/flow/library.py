@@ -9,6 +9,7 @@ from . import (
     classes,
     cpp_values,
     differentiation,
+    distributions,
     layer_calls,
     making,
     reach,
@@ -29,6 +30,7 @@ from .values import (
     Generator,
     Instance,
     Items,
+    Method,
     Name,
     NullContext,
     Partial,
@@ -145,6 +147,9 @@ def _call_cpp_name(
     if known is not None:
         return known
     path = name.path
+    function = classes.class_named(machine, path[:-1], place) if path[-1] == "apply" and len(path) > 1 else None
+    if function is not None:
+        return machine.call_value(Method(function, path[-1]), arguments, (), state, place, ".".join(path))
     if "redispatch" in path:  # `at::redispatch::add_(keys, x, y)`
         path, arguments = tuple(part for part in path if part != "redispatch"), arguments[1:]
     if path[-1].endswith("_outf"):
@@ -356,6 +361,11 @@ def _torch(
         return machine.call_value(arguments[0] if arguments else NONE, arguments[1:], (), state, place, "checkpoint")
     if path[:2] == ("torch", "nn") and len(path) == 3 and path[2][:1].isupper():
         return [(state, layer_calls.made_layer(path[2], keywords, state, place))]
+    if path[:2] == ("torch", "distributions") and len(path) > 2:
+        return [(state, distributions.made(path, arguments, keywords, state, place))]
+    batches = _batches(machine, dict(keywords), state, place) if path[-1] == "DataLoader" else None
+    if batches is not None:
+        return [batches]
     if dotted in ("torch.load", "torch.jit.load", "torch.hub.load"):
         if dotted == "torch.load":
             return [(state, state.opaque(origin=dotted))]
@@ -379,6 +389,19 @@ def _torch(
         return torch_calls.apply(machine, rows, arguments, keywords, state, place, path[-1])
     values = (*arguments, *(value for _, value in keywords))
     return [(reach.unknown_call(state, values), state.opaque(origin=dotted))]
+
+
+def _batches(
+    machine: Interpreter, given: dict[str, Value], state: State, place: Place
+) -> tuple[State, Value] | None:
+    """What a loader of this thread gives, if its `collate_fn` makes inference tensors; workers send normal ones."""
+    collate, workers = given.get("collate_fn", NONE), given.get("num_workers", Const(0.0))
+    after = state.fork()
+    made = machine.call_value(collate, (after.opaque(),), (), after, place, "") if workers == Const(0.0) else []
+    for one, batch in made[:1]:
+        if any(making.is_inference(held, one) for held in making.tensors_in(batch, one)):
+            return one, one.add(Items("[]", (), batch))
+    return None
 
 
 def _parameter(

@@ -108,6 +108,10 @@ class Machine:
         self.kept: dict[str, dict[str, tuple[Opaque | Tensor, Body]]] = {}
         """By class, the attributes that are inference tensors if another guard stands somewhere, and who fills them."""
         self.left = left_attributes.LeftAttributes()
+        self.results: dict[int, Tensor] = {}
+        """By function (its body's id) that keeps what it gives (`lru_cache`), an inference tensor that it has kept."""
+        self.reads_kept = False
+        """What such functions have kept is what calls of them give."""
         self.testing = False
         self.exhausted: dict[tuple[str, Span], None] = {}
         """The functions and modules whose budget ended, by their places."""
@@ -161,7 +165,7 @@ class Machine:
         by_others = holder.number != state.receiver
         if by_others and self.testing:
             return
-        cached = Cached(place.file.path, place.span, name, place.body.name, by_others)
+        cached = Cached(place.file.path, place.span, f"self.{name}", place.body.name, by_others)
         state.change(value, cached=cached)
         thing = state.thing(holder)
         if isinstance(thing, Instance) and thing.cls is not None:
@@ -173,7 +177,7 @@ class Machine:
                 filled = self.fills.setdefault(class_, {})
             else:
                 return
-            filled.setdefault(name, tensor._replace(cached=cached, name=f"self.{name}"))
+            filled.setdefault(name, tensor._replace(cached=cached, name=cached.shown))
 
     def _keep(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
         """Of what may be inference tensors if another guard stood somewhere, other methods are asked what they do."""

@@ -70,6 +70,13 @@ def run_reached(
         for file, owner, body in functions:
             if id(body) not in reach and model_training.may_train(body):
                 run_function_of(machine, file, owner, body)
+    if machine.results and any(model_training.may_train(body) for _, _, body in functions):
+        machine.reads_kept = True
+        names = {body.name for _, _, body in functions if id(body) in machine.results}
+        for file, owner, body in functions:
+            if id(body) not in machine.results and not names.isdisjoint(words_in(body)):
+                run_function_of(machine, file, owner, body)
+        machine.reads_kept = False
     kept, left = dict(machine.kept), machine.left.found(functions)
     for file, owner, body in functions:
         fills = _fills_of(owner, machine) if owner is not None else {}
@@ -119,7 +126,7 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
     if body is None:
         return False
     words = words_in(body)
-    if not _STEPS.isdisjoint(words) and any(map(_steps_leaf, all_statements(body.statements))):
+    if _steps_leaves(body, words):
         return True
     if file.language != "python":
         makes_leaf = "requires_grad" in words or body.name in ("forward", "backward")
@@ -134,7 +141,7 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
 
 _DIFFERENTIATES = frozenset({"grad", "backward"})
 _PARAMETERS = frozenset({"weight", "bias", "Parameter"})
-_STEPS = frozenset({"backward", "parameters", "named_parameters"})
+_STEPS = frozenset({"backward", "grad", "parameters", "named_parameters"})
 
 
 def _gives(body: Body, keyword: str) -> bool:
@@ -144,6 +151,10 @@ def _gives(body: Body, keyword: str) -> bool:
         for call in called_in(body)
         for argument in call.arguments
     )
+
+
+def _steps_leaves(body: Body, words: Set[str]) -> bool:
+    return not _STEPS.isdisjoint(words) and any(map(_steps_leaf, all_statements(body.statements)))
 
 
 def _steps_leaf(statement: AnyStatement) -> bool:
@@ -192,8 +203,9 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
                 naming[word].append((file, owner, body))
         # What only switches recording off shows where gradients are asked for, or threads are started.
         said = _words_of_module(file).union(*(words for _, _, words in functions))
-        threads = file.language == "cpp" and (file.facts.parallel_blocks or may_start_threads(said))
-        tells = every or threads or not _ASKING.isdisjoint(said)
+        tells = every or not _ASKING.isdisjoint(said)
+        if file.language == "cpp":
+            tells = tells or file.facts.parallel_blocks or may_start_threads(said) or not _PARAMETERS.isdisjoint(said)
         spans = Sorted(
             [
                 use
@@ -202,7 +214,11 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
             ],
             lambda use: use.type_span,
         )
-        near += [(file, owner, body) for owner, body, _ in functions if spans.first(body.span) is not None]
+        near += [
+            (file, owner, body)
+            for owner, body, words in functions
+            if spans.first(body.span) is not None or (not only and _steps_leaves(body, words))
+        ]
     found: set[int] = set()
     followed: set[tuple[str, int]] = set()
     for _ in range(MOST_LEVELS):

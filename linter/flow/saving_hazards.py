@@ -155,7 +155,7 @@ def _tell_cache(machine: Interpreter, hazard: SavingHazard, state: State, place:
         EventKind.CACHE_READ,
         state,
         place,
-        variable=f"self.{cached.attribute}",
+        variable=cached.shown,
         what=f"`{place.body.name}` computes with it where autograd records",
         steps=hazard.steps,
         guard=hazard.guard,

@@ -158,11 +158,12 @@ class SavingHazard(NamedTuple):
 
 
 class Cached(NamedTuple):
-    """Where an attribute is filled if it is empty or too small, and by which function."""
+    """Where something is filled if it is empty or too small, and by which function."""
 
     path: str
     span: Span
-    attribute: str
+    shown: str
+    """How messages call it: `self.table`, or a call whose result is kept."""
     function: str
     by_others: bool = False
     """Other classes or functions run the object, and so what fills it."""

@@ -72,7 +72,7 @@ def filled(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
     if event is not first:
         return  # it is read in several places
     message = (
-        f"`self.{event.cached.attribute}` becomes an inference tensor when `{event.cached.function}` fills it under "
+        f"`{event.cached.shown}` becomes an inference tensor when `{event.cached.function}` fills it under "
         f"inference mode, and {event.what}"
     )
     yield RULE.at_event(event, facts, project, message, span=event.cached.span)
