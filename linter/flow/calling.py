@@ -335,13 +335,16 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
             differentiation.tell_lost_gradients(machine, outcome.value, outcome.state, place)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
-            if outcome.kind == "return":
-                returned = place.at(body.header)
+            if outcome.returned is not None:
+                returned = place.at(outcome.returned)
                 thing = outcome.state.thing(outcome.value)
                 value = outcome.value
                 if isinstance(thing, Table):
                     value = next((v for k, v in thing.pairs if k == Const("loss")), NONE)
+                known = len(machine.events)
                 differentiation.differentiate(machine, value, outcome.state, returned, "backward")
+                if len(machine.events) > known:
+                    break  # what other paths give back is mostly the same
 
 
 def treated_as_tensors(body: Body) -> set[str]:

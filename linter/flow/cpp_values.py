@@ -299,7 +299,9 @@ def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, stat
 
 
 def _is_copied(thing: Thing | None) -> bool:
-    return isinstance(thing, (Instance, Opaque, Tensor)) and not (isinstance(thing, Instance) and thing.kind == "options")
+    return isinstance(thing, (Instance, Opaque, Tensor)) and not (
+        isinstance(thing, Instance) and thing.kind == "options"
+    )
 
 
 def _is_guard(written: Expression | None, place: Place) -> bool:

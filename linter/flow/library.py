@@ -391,9 +391,7 @@ def _torch(
     return [(reach.unknown_call(state, values), state.opaque(origin=dotted))]
 
 
-def _batches(
-    machine: Interpreter, given: dict[str, Value], state: State, place: Place
-) -> tuple[State, Value] | None:
+def _batches(machine: Interpreter, given: dict[str, Value], state: State, place: Place) -> tuple[State, Value] | None:
     """What a loader of this thread gives, if its `collate_fn` makes inference tensors; workers send normal ones."""
     collate, workers = given.get("collate_fn", NONE), given.get("num_workers", Const(0.0))
     after = state.fork()

@@ -417,7 +417,7 @@ class Machine:
                 results = self.evaluate(statement.value, state, place)
                 for after, value in results:
                     unnoticed.note_returned(self, value, after, place)
-                return [PathOutcome(after, "return", value) for after, value in results]
+                return [PathOutcome(after, "return", value, statement.span) for after, value in results]
             case Raise():
                 return [PathOutcome(state, "raise")]
             case Leave():
@@ -546,7 +546,7 @@ class Machine:
         found: list[PathOutcome] = []
         for outcome in outcomes:
             for after in self.run(statement.finally_, outcome.state, place):
-                found.append(PathOutcome(after.state, outcome.kind, outcome.value) if after.kind == "next" else after)
+                found.append(outcome._replace(state=after.state) if after.kind == "next" else after)
         return found
 
     def _define(self, statement: Define, state: State, place: Place) -> list[PathOutcome]:

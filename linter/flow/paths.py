@@ -27,6 +27,8 @@ class PathOutcome(NamedTuple):
     kind: str
     """`next`, `return`, `raise`, `break`, `continue`."""
     value: Value = NONE
+    returned: Span | None = None
+    """Where the `return` is."""
 
 
 class Place(Struct, frozen=True, eq=False):

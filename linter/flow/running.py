@@ -195,17 +195,22 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     naming: dict[str, list[tuple[File, Body | None, Body]]] = defaultdict(list)
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
+    said = {file.number: _words_of(file) for file in program.files}
+    # What only switches recording off shows where gradients are asked for, or threads are started.
+    asking = {number for number, words in said.items() if not _ASKING.isdisjoint(words)}
+    bases = {
+        name for file in program.files if file.number in asking for cls in _classes_of(file) for name in _bases_of(cls)
+    }
     for file in program.files:
         functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
             defining[body.name] += 1
             for word in words:
                 naming[word].append((file, owner, body))
-        # What only switches recording off shows where gradients are asked for, or threads are started.
-        said = _words_of_module(file).union(*(words for _, _, words in functions))
-        tells = every or not _ASKING.isdisjoint(said)
+        tells = every or file.number in asking or any(cls.name in bases for cls in _classes_of(file))
         if file.language == "cpp":
-            tells = tells or file.facts.parallel_blocks or may_start_threads(said) or not _PARAMETERS.isdisjoint(said)
+            words = said[file.number]
+            tells = tells or file.facts.parallel_blocks or may_start_threads(words) or not _PARAMETERS.isdisjoint(words)
         spans = Sorted(
             [
                 use
@@ -248,6 +253,20 @@ _ASKING = frozenset(
     "to_thread run_in_threadpool start_new_thread ThreadPool training_step compute_loss".split()
 )
 """A file without any of these words has no finding about a guard that only switches recording off."""
+
+
+def _words_of(file: File) -> frozenset[str]:
+    return _words_of_module(file).union(*({body.name} | words_in(body) for _, body in functions_of(file)))
+
+
+def _classes_of(file: File) -> list[Body]:
+    """The classes of a Python file that were read."""
+    inner = file.module.inner if file.module is not None else ()
+    return [body for body in inner if body.kind is BodyKind.CLASS]
+
+
+def _bases_of(cls: Body) -> set[str]:
+    return {last_name(base) for base in cls.bases}
 
 
 def _words_of_module(file: File) -> frozenset[str]:

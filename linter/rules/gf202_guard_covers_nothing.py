@@ -6,7 +6,8 @@ What it flags: a named guard after which its block does nothing: it is the last 
 a loop or a kernel. Also a `NoGradGuard` below which a model is only loaded, in a file that runs it outside every guard;
 a guard below which a function is only made (a lambda, `std::bind`) and stored or returned; and a guard that is alone in
 a branch: in an optional or a smart pointer that is declared there, or without braces (`if (inference) at::NoGradGuard
-guard;`).
+guard;`). In Python, a `with` of `no_grad` or `inference_mode` below which hooks are only registered, or functions
+defined.
 
 Why it is bad: a guard is in effect from its declaration to the end of its block. In a constructor, a load function
 or a `setEvaluationMode()`, it ends with that function. The author took it for a global switch, and the code that
@@ -30,6 +31,8 @@ Use instead: a guard at the top of every function that runs the model:
 Fix: unsafe. A guard that is alone in a branch becomes one that the condition switches, for the rest of the scope
 (`torch::AutoGradMode no_grad(!inference);`, `c10::InferenceMode guard(inference);`). Elsewhere there is none: the guard
 belongs in another function.
+
+Python files are read for this that register a hook right below a `with`.
 
 Not flagged: a scope with any other statement below the guard, such as an object whose destructor does the work; an
 optional that is declared outside of the branch; a lambda that is called, given to a function, or has a guard of its
@@ -62,8 +65,14 @@ from ..analysis.idle_code import (
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.plain_data import handles_plain_data_alone
 from ..analysis.project import Project
+from ..analysis.project_summary import is_test_path
 from ..facts import Facts, Form, GuardUse
+from ..facts.bodies import AnyStatement, Assign, Block, Body, Define, Evaluate, If, Loop, ReturnStatement
+from ..facts.expressions import CallExpression, LambdaExpression, MemberAccess, NamePath, last_name
+from ..facts.python_uses import uses_of
+from ..facts.statement_walk import all_statements
 from ..findings import Applicability, Finding
+from ..lazy_regex import lazy_regex
 from ..rule import Rule, RuleFix
 from ..rule_names import RuleGroup
 
@@ -73,6 +82,10 @@ RULE = Rule(
     group=RuleGroup.NO_EFFECT,
     since="0.1.0",
     fix=RuleFix(Applicability.UNSAFE),
+    languages=("cpp", "python"),
+    odd_uses_only=True,
+    needles_in={"python": (b"_hook(",)},
+    shape=rb"(?m)^[ \t]*with [^\n]*(?:no_grad|inference_mode)[^\n]*:[ \t]*(?:#[^\n]*)?\n\s+(?:[^\n]*_hook\(|def |for )",
 )
 
 
@@ -127,3 +140,55 @@ def _what_is_covered(use: GuardUse, facts: Facts) -> str:
     if handles_plain_data_alone(use.live, use.function, facts):
         return "only plain data is handled"
     return "only raw memory is handled" if handles_raw_memory_alone(use, facts) else ""
+
+
+@RULE.check_file
+def hooks_alone(facts: Facts, project: Project) -> Iterator[Finding]:
+    if facts.python is None or not facts.bodies or is_test_path(facts.path):
+        return
+    uses = [use for use in uses_of(facts, (guards.NO_GRAD, guards.PYTHON_INFERENCE_MODE), Form.WITH) if use.mode]
+    for statement in _blocks(facts.bodies[0]) if uses else ():
+        use = next((use for use in uses if statement.span.holds(use.call_span)), None)
+        if use is not None and len(statement.items) == 1 and all(map(_makes_callables, statement.block)):
+            done = (
+                "hooks are only registered" if any(map(_registers, statement.block)) else "functions are only defined"
+            )
+            message = (
+                f"{use.use.guard} covers nothing: {done} in this block, and run later, when it has ended; "
+                f"open it in what they run"
+            )
+            yield RULE.at(facts, use.call_span, message, use=use.use)
+
+
+def _blocks(body: Body) -> Iterator[Block]:
+    yield from (one for one in all_statements(body.statements) if isinstance(one, Block))
+    for inner in body.inner:
+        yield from _blocks(inner)
+
+
+_REGISTERS = lazy_regex(r"register_\w*hook$")
+
+
+def _makes_callables(statement: AnyStatement) -> bool:
+    """Whether a statement of Python only defines functions or registers hooks."""
+    if isinstance(statement, Define):
+        return True
+    if isinstance(statement, (Loop, If)):
+        return all(
+            map(
+                _makes_callables,
+                (*(statement.block if isinstance(statement, Loop) else statement.then), *statement.otherwise),
+            )
+        )
+    return (isinstance(statement, Assign) and isinstance(statement.value, LambdaExpression)) or _registers(statement)
+
+
+def _registers(statement: AnyStatement) -> bool:
+    value = statement.value if isinstance(statement, (Assign, Evaluate, ReturnStatement)) else None
+    if isinstance(value, CallExpression) and last_name(value.callee) == "append" and len(value.arguments) == 1:
+        value = value.arguments[0]  # `handles.append(layer.register_forward_hook(f))`
+    return (
+        isinstance(value, CallExpression)
+        and _REGISTERS.match(last_name(value.callee)) is not None
+        and all(isinstance(one, (NamePath, MemberAccess, LambdaExpression)) for one in value.arguments)
+    )

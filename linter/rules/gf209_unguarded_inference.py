@@ -57,6 +57,7 @@ from ..analysis.thread_starters import runs_in_thread, starter_name
 from ..analysis.thread_targets import started_functions
 from ..analysis.training_calls import training_in
 from ..facts import Call, Facts, Function, Span
+from ..facts.expressions import last_name
 from ..facts.index import index_of
 from ..findings import Finding, Severity
 from ..lazy_regex import lazy_regex
@@ -147,7 +148,18 @@ def _run_by_threads(facts: Facts) -> dict[int, str]:
     for index, function in enumerate(facts.functions):
         if function.is_lambda and function.passed_to is not None and runs_in_thread(function.passed_to):
             found[index] = starter_name(function.passed_to)
+            found |= dict.fromkeys(_called_alone(function, facts), found[index])
     return found
+
+
+def _called_alone(function: Function, facts: Facts) -> Iterator[int]:
+    """What a lambda of one call runs, `[this] { work(); }`, if no guard is in it."""
+    calls = list(index_of(facts).calls.within(function.body))
+    if len(calls) == 1 and not _sets_its_mode(function.body, facts):
+        named = (last_name(calls[0].called),) if calls[0].receiver is None else ()
+        same = [one for name in named for one in index_of(facts).functions_named.get(name, ()) if not one.is_lambda]
+        if len(same) == 1:
+            yield index_of(facts).function_numbers[id(same[0])]
 
 
 def _first_tensors(span: Span, facts: Facts) -> Call | None:
