@@ -24,10 +24,11 @@ from ..facts.expressions import (
 )
 from ..facts.statement_walk import all_statements
 from ..named_tuples import NamedTuple
+from . import unnoticed
 from .paths import PathOutcome
 from .program import File
 from .state import State
-from .values import NONE, Closure, Instance, Items, Table, Tensor, Thing, Value
+from .values import NONE, Closure, Instance, Items, Opaque, Table, Tensor, Thing, Value
 
 _ADDS = frozenset(
     "append appendleft push_back emplace_back push add insert emplace try_emplace insert_or_assign extend update "
@@ -41,8 +42,11 @@ class LeftTensor(NamedTuple):
 
     container: str
     """`[]` or `{}` for a list or a table of such tensors."""
-    tensor: Tensor
+    tensor: Tensor | Opaque
+    """An `Opaque` may be an inference tensor, if another guard stood somewhere."""
     by: Body
+    doubt: str = ""
+    """Why readers find it only perhaps."""
 
 
 def attributes_at(receiver: Value | None, state: State) -> dict[str, tuple[Value, Thing | None]]:
@@ -58,12 +62,15 @@ class LeftAttributes:
     def __init__(self) -> None:
         self._left: dict[tuple[str, str], list[LeftTensor | None]] = {}
         self._seen: set[int] = set()
+        self._asks = False
+        """What another guard would bring about is asked: then a single write is enough, for a doubt."""
 
     def note(
         self, closure: Closure, before: Mapping[str, tuple[Value, Thing | None]], outcomes: Iterable[PathOutcome]
     ) -> None:
         """What the attributes are behind a method, on each of its paths."""
         body = closure.body
+        self._asks = self._asks or bool(closure.program.instead)
         if id(body) in self._seen:
             return
         self._seen.add(id(body))
@@ -77,13 +84,14 @@ class LeftAttributes:
                 known, was = before.get(name, (NONE, None))
                 if value == NONE or (value == known and thing is was):
                     continue
-                left = _left_in(was, thing, outcome.state, body)
+                left = _left_in(was, thing, outcome.state, closure)
                 self._left.setdefault((holder.cls.body.name, name), []).extend(left)
 
     def found(self, functions: list[tuple[File, Body | None, Body]]) -> Filled:
         """By class and attribute, what the methods that read it find: only what every write in sight has made."""
-        candidates = {key: left[0] for key, left in self._left.items() if left and left[0] and None not in left}
-        if not candidates:
+        written = {key: [one for one in left if one is not None] for key, left in self._left.items()}
+        candidates = {key: left[0] for key, left in written.items() if left and None not in self._left[key]}
+        if not candidates and not self._asks:
             return {}
         files = list({file.number: file for file, _, _ in functions}.values())
         classes: dict[str, list[Body]] = {}
@@ -100,7 +108,13 @@ class LeftAttributes:
         for (class_, name), left in candidates.items():
             if name not in outside and len(classes.get(class_, ())) == 1:
                 found.setdefault(class_, {})[name] = left
+        for (class_, name), several in written.items() if self._asks else ():
+            for left in several[:1]:
+                found.setdefault(class_, {}).setdefault(name, left._replace(doubt=_BEFORE))
         return found
+
+
+_BEFORE = "it depends on which method runs first"
 
 
 Filled = dict[str, dict[str, LeftTensor]]
@@ -111,8 +125,12 @@ def class_of(owner: Body | None, body: Body) -> str:
     return owner.name if owner is not None else "".join(body.qualified[-2:-1])
 
 
-def _left_in(before: Thing | None, thing: Thing | None, state: State, body: Body) -> list[LeftTensor | None]:
+def _left_in(before: Thing | None, thing: Thing | None, state: State, closure: Closure) -> list[LeftTensor | None]:
     """What a value that was stored is, or those that were added to a container."""
+    body = closure.body
+    asked = bool(closure.program.instead) and unnoticed.perhaps_inference(thing) is not None
+    if isinstance(thing, (Opaque, Tensor)) and asked:
+        return [LeftTensor("", thing, body)]
     if isinstance(thing, Tensor):
         return [LeftTensor("", thing, body) if _tells(thing) else None]
     if isinstance(thing, (Items, Table)) and type(thing) is type(before):
@@ -150,7 +168,7 @@ def filled(state: State, left: LeftTensor, name: str) -> Value:
 
 
 def written_in(body: Body, cls: Body) -> frozenset[str]:
-    """The attributes of its object that a method gives something."""
+    """The attributes of its object that a method gives something, or adds something to."""
     known: frozenset[str] | None = body.__dict__.get(_WRITTEN)
     if known is None:
         members = {member.name for member in cls.members}
@@ -185,10 +203,20 @@ def _written_outside(body: Body) -> set[str]:
     }
 
 
-def _targets(statement: AnyStatement) -> Iterator[Expression]:
+def changed_in(body: Body) -> set[str]:
+    """The attributes of its object that a method changes, be it that it makes them empty."""
+    return {
+        target.name
+        for statement in all_statements(body.statements)
+        for target in _targets(statement, emptied=True)
+        if isinstance(target, MemberAccess) and is_this(target.object)
+    }
+
+
+def _targets(statement: AnyStatement, *, emptied: bool = False) -> Iterator[Expression]:
     """What a statement stores something in: not where it only makes it empty."""
     if isinstance(statement, Assign) and not (statement.declares and statement.type is not None):
-        if not _is_empty(statement.value):
+        if emptied or not _is_empty(statement.value):
             for target in statement.targets:
                 yield from target.items if isinstance(target, Bracketed) else (target,)
     elif isinstance(statement, Evaluate):

@@ -105,8 +105,6 @@ class Machine:
         """For each class (its body's id), the attributes that a condition fills under inference mode."""
         self.fills_by_others: dict[tuple[int, int], tuple[int, dict[str, Tensor]]] = {}
         """The same, where other functions run the object: for each such object, with its class."""
-        self.kept: dict[str, dict[str, tuple[Opaque | Tensor, Body]]] = {}
-        """By class, the attributes that are inference tensors if another guard stands somewhere, and who fills them."""
         self.left = left_attributes.LeftAttributes()
         self.results: dict[int, Tensor] = {}
         """By function (its body's id) that keeps what it gives (`lru_cache`), an inference tensor that it has kept."""
@@ -157,7 +155,6 @@ class Machine:
 
     def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
         """A value is stored in an attribute of an object."""
-        self._keep(holder, name, value, state, place)
         tensor = state.tensor(value)
         if tensor is None or not place.conditional or tensor.inference is not True or not tensor.shown:
             return
@@ -178,15 +175,6 @@ class Machine:
             else:
                 return
             filled.setdefault(name, tensor._replace(cached=cached, name=cached.shown))
-
-    def _keep(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
-        """Of what may be inference tensors if another guard stood somewhere, other methods are asked what they do."""
-        thing, held = state.thing(value), state.thing(holder)
-        if place.file.instead and isinstance(held, Instance) and held.cls is not None:
-            inference = isinstance(thing, Tensor) and thing.inference is True
-            if isinstance(thing, (Opaque, Tensor)) and (inference or unnoticed.perhaps_inference(thing) is not None):
-                kept = thing._replace(name=thing.name or name)
-                self.kept.setdefault(held.cls.body.name, {}).setdefault(name, (kept, place.body))
 
     # -- roots
 

@@ -16,7 +16,6 @@ from ..facts.expressions import (
     MemberAccess,
     Operation,
     Subscript,
-    is_this,
     last_name,
     words_of,
 )
@@ -25,11 +24,12 @@ from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
 from . import calling, classes, closures, left_attributes, model_training
 from .left_attributes import LeftTensor, class_of
+from .library import LOSS_METHODS
 from .machine import MOST_STATES, Exhausted, Machine
 from .paths import Place
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, ClassValue, Closure, Instance, Items, Opaque, Ref, Table, Tensor, Value
+from .values import NONE, ClassValue, Closure, Instance, Items, Ref, Table, Tensor, Value
 
 
 def run_flow(
@@ -77,16 +77,13 @@ def run_reached(
             if id(body) not in machine.results and not names.isdisjoint(words_in(body)):
                 run_function_of(machine, file, owner, body)
         machine.reads_kept = False
-    kept, left = dict(machine.kept), machine.left.found(functions)
+    left = machine.left.found(functions)
     for file, owner, body in functions:
         fills = _fills_of(owner, machine) if owner is not None else {}
         class_ = class_of(owner, body)
         found = {name: one for name, one in left.get(class_, {}).items() if one.by is not body and name not in fills}
         if not found.keys().isdisjoint(words_in(body)):
             run_function_of(machine, file, owner, body, found)
-        filled = {name: thing for name, (thing, by) in kept.get(class_, {}).items() if by is not body}
-        if filled:
-            run_function_of(machine, file, owner, body, filled, _BEFORE)
         if fills:
             run_function_of(machine, file, owner, body, fills)
 
@@ -102,14 +99,10 @@ def run_function_of(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Opaque | Tensor | LeftTensor] = MappingProxyType({}),
-    doubt: str = "",
+    filled: Mapping[str, Tensor | LeftTensor] = MappingProxyType({}),
 ) -> None:
     """Run a function of a file, or of a class in it, as its callers may; its object may have these attributes."""
-    machine.run_function(file, body, _found(machine, file, owner, body, filled, doubt))
-
-
-_BEFORE = "it depends on which method runs first"
+    machine.run_function(file, body, _found(machine, file, owner, body, filled))
 
 
 def _fills_of(owner: Body, machine: Machine) -> dict[str, Tensor]:
@@ -198,9 +191,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     said = {file.number: _words_of(file) for file in program.files}
     # What only switches recording off shows where gradients are asked for, or threads are started.
     asking = {number for number, words in said.items() if not _ASKING.isdisjoint(words)}
-    bases = {
-        name for file in program.files if file.number in asking for cls in _classes_of(file) for name in _bases_of(cls)
-    }
+    trainers = [cls for file in program.files for cls in _classes_of(file) if any(map(_gives_loss, cls.inner))]
+    bases = {last_name(base) for cls in trainers for base in cls.bases}
     for file in program.files:
         functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for owner, body, words in functions:
@@ -209,8 +201,9 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
                 naming[word].append((file, owner, body))
         tells = every or file.number in asking or any(cls.name in bases for cls in _classes_of(file))
         if file.language == "cpp":
-            words = said[file.number]
-            tells = tells or file.facts.parallel_blocks or may_start_threads(words) or not _PARAMETERS.isdisjoint(words)
+            own = said[file.number]
+            threads = bool(file.facts.parallel_blocks) or may_start_threads(own)
+            tells = tells or threads or not _PARAMETERS.isdisjoint(own)
         spans = Sorted(
             [
                 use
@@ -265,8 +258,8 @@ def _classes_of(file: File) -> list[Body]:
     return [body for body in inner if body.kind is BodyKind.CLASS]
 
 
-def _bases_of(cls: Body) -> set[str]:
-    return {last_name(base) for base in cls.bases}
+def _gives_loss(method: Body) -> bool:
+    return method.name in LOSS_METHODS
 
 
 def _words_of_module(file: File) -> frozenset[str]:
@@ -296,8 +289,7 @@ def _found(
     file: File,
     owner: Body | None,
     body: Body,
-    filled: Mapping[str, Opaque | Tensor | LeftTensor],
-    doubt: str,
+    filled: Mapping[str, Tensor | LeftTensor],
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
 
@@ -310,7 +302,7 @@ def _found(
             if cls is None or body.is_static:
                 return Closure(body, file, None)
             receiver = classes.instance_of(machine, cls, state, complete=False)
-            _fill(receiver, filled, doubt, state)
+            _fill(receiver, filled, state)
             return Closure(body, file, None, receiver, cls)
         frame = machine.modules.frame(file)
         if owner is None:
@@ -327,13 +319,13 @@ def _found(
         receiver = receiver_of(machine, file, holder, state, body)
         state.receiver = receiver.number
         state.receiver_class = id(holder.body), state.next
-        _fill(receiver, filled, doubt, state)
+        _fill(receiver, filled, state)
         return closures.changed(value, receiver=receiver)
 
     return closure
 
 
-def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor | LeftTensor], doubt: str, state: State) -> None:
+def _fill(receiver: Ref, filled: Mapping[str, Tensor | LeftTensor], state: State) -> None:
     """Give an object the attributes that other methods have filled."""
     made = state.thing(receiver)
     if filled and isinstance(made, Instance):
@@ -344,7 +336,7 @@ def _fill(receiver: Ref, filled: Mapping[str, Opaque | Tensor | LeftTensor], dou
             if name in empty
         }
         state.change(receiver, attributes={**made.attributes, **known})
-        state.doubts |= {doubt} - {""}
+        state.doubts |= {one.doubt for one in filled.values() if isinstance(one, LeftTensor)} - {""}
 
 
 def _is_empty(value: Value, state: State) -> bool:
@@ -401,7 +393,7 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
     made = after.heap.get(ref.number)
     if not isinstance(made, Instance):
         return begun.over(), ref
-    changed = _changed_elsewhere(cls.body)
+    changed = set().union(*(left_attributes.changed_in(one) for one in cls.body.inner if one.name != "__init__"))
     # What may have become of it since isn't known.
     kept = {name: value for name, value in made.attributes.items() if name not in changed}
     after.heap[ref.number] = made._replace(attributes=kept, complete=False)
@@ -418,17 +410,3 @@ def _initialised(machine: Machine, file: File, cls: ClassValue, initialiser: Clo
             after.heap[number] = thing._replace(grad=grad, inference=thing.inference or None)
     after.choices, after.doubts, after.facts = begun.choices, begun.doubts, {}
     return after.over(), ref
-
-
-def _changed_elsewhere(cls: Body) -> set[str]:
-    """The attributes that methods other than `__init__` give values."""
-    found: set[str] = set()
-    for method in cls.inner:
-        if method.name == "__init__":
-            continue
-        for statement in all_statements(method.statements):
-            if isinstance(statement, Assign):
-                for target in statement.targets:
-                    if isinstance(target, MemberAccess) and is_this(target.object):
-                        found.add(target.name)
-    return found
