@@ -279,5 +279,6 @@ def canonical_name(name: str) -> str:
     return PYTHON_MODULES[0] + name[len(shim) :] if name.startswith((shim := PYTHON_MODULES[1]) + ".") else name
 
 
-ASKS_FOR_GRADIENTS, MAKES_LEAF, READS_GRADIENT = b"autograd::grad(", b"torch::requires_grad(", b".grad()"
+ASKS_FOR_GRADIENTS, MAKES_LEAF = b"autograd::grad(", b"torch::requires_grad("
+STEPS = (b".grad()", b"parameters()) ")
 """Texts of C++ by which functions that no guard reaches are run: PyTorch may raise in them as well."""

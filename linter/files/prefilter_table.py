@@ -44,16 +44,16 @@ LOOKS: dict[str, str] = {
     'python': 'guardfix.linter.frontends.python.python_look',
 }
 NEEDLES: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.grad()', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'findSchema', b'torch::requires_grad('),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.grad()', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'findSchema', b'parameters()) ', b'torch::requires_grad('),
     'docs': (b'NonVariableTypeMode',),
     'python': (b'no_grad', b'enable_grad', b'set_grad_enabled', b'inference_mode', b'_InferenceMode', b'_AutoDispatchBelowA', b'NonVariableTypeMode', b'.backward()', b'.bias.', b'.bias[', b'.parameters()', b'.weight.', b'.weight[', b'_hook(', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True'),
 }
 TEXTS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b', Autograd', b',Autograd', b'.grad()', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread', b'torch::requires_grad('),
+    'cpp': (b', Autograd', b',Autograd', b'.grad()', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'jit::load', b'parameters()) ', b'std::async', b'std::thread', b'torch::requires_grad('),
     'python': (b'.backward()', b'.bias.', b'.bias[', b'.parameters()', b'.weight.', b'.weight[', b'_C._set_grad_enabled', b'_hook(', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True'),
 }
 ALWAYS: dict[str, tuple[bytes, ...]] = {
-    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.grad()', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'jit::load', b'std::async', b'std::thread', b'torch::requires_grad('),
+    'cpp': (b'NonVariableTypeMode', b'InferenceMode', b'AutoDispatchBelowA', b'NoGradGuard', b'AutoGradMode', b'AutoFwGradMode', b', Autograd', b',Autograd', b'.grad()', b'AOTIModel', b'DispatchKey::Autograd', b'GradMode::is_enabled', b'GradMode::set_enabled', b'autograd::grad(', b'backward(', b'findSchema', b'jit::load', b'parameters()) ', b'std::async', b'std::thread', b'torch::requires_grad('),
     'docs': (b'NonVariableTypeMode',),
     'python': (b'NonVariableTypeMode', b'.backward()', b'.bias.', b'.bias[', b'.parameters()', b'.weight.', b'.weight[', b'_C._set_grad_enabled', b'_hook(', b'autograd.backward(', b'autograd.grad(', b'is_grad_enabled', b'requires_grad=True'),
 }
@@ -68,7 +68,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 FRONTENDS: frozenset[str] = frozenset(['cpp', 'embedded', 'markdown', 'python'])
 RULES: int = 42
 DECLARATIONS: dict[str, tuple[int, int]] = {
-    'guards.py': (10468, 3478836403),
+    'guards.py': (10480, 3806789032),
     'frontends/cpp/cpp_frontend.py': (2194, 898466638),
     'frontends/embedded/embedded_frontend.py': (801, 333143733),
     'frontends/markdown/markdown_frontend.py': (888, 3065117593),
@@ -114,5 +114,5 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
     'rules/gf507_unrecorded_backward.py': (2625, 3141406644),
     'rules/gf508_inference_tensors_in_training.py': (10180, 1236530377),
-    'rules/gf509_recorded_write.py': (4150, 524983822),
+    'rules/gf509_recorded_write.py': (4162, 2515464279),
 }

@@ -5,7 +5,7 @@ that surely requires grad and is a leaf or a view of one; and on a view of a ten
 under `no_grad`, `NoGradGuard` or inference mode. Also `p -= lr * p.grad` behind the `backward` of the same function:
 what has a gradient is a leaf. Python files are read for this that name a guard, `requires_grad=True`, or change an
 element of `.weight` or `.bias`, or a module's parameters, in place; C++ files that name a guard,
-`torch::requires_grad` or `.grad()`.
+`torch::requires_grad` or `.grad()`, or loop over `parameters()`.
 
 Why it is bad: PyTorch raises: "a leaf Variable that requires grad is being used in an in-place operation", or "A view
 was created in no_grad mode and is being modified inplace with grad mode enabled".
@@ -54,7 +54,7 @@ from ..decision.event_words import recorded_write_message
 from ..facts import Facts
 from ..findings import Finding, Severity
 from ..flow.events import Event, EventKind
-from ..guards import MAKES_LEAF, READS_GRADIENT, Effect, guards_with
+from ..guards import MAKES_LEAF, STEPS, Effect, guards_with
 from ..rule import Rule
 from ..rule_names import RuleGroup
 
@@ -91,7 +91,7 @@ RULE = Rule(
             b".parameters()",
             b".backward()",
         ),
-        "cpp": (MAKES_LEAF, READS_GRADIENT),
+        "cpp": (MAKES_LEAF, *STEPS),
     },
     shape=_SHAPE,
 )
