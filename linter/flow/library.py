@@ -9,7 +9,7 @@ from . import (
     classes,
     cpp_values,
     differentiation,
-    distributions,
+    distribution_calls,
     layer_calls,
     making,
     reach,
@@ -362,7 +362,7 @@ def _torch(
     if path[:2] == ("torch", "nn") and len(path) == 3 and path[2][:1].isupper():
         return [(state, layer_calls.made_layer(path[2], keywords, state, place))]
     if path[:2] == ("torch", "distributions") and len(path) > 2:
-        return [(state, distributions.made(path, arguments, keywords, state, place))]
+        return [(state, distribution_calls.made_distribution(path, arguments, keywords, state, place))]
     batches = _batches(machine, dict(keywords), state, place) if path[-1] == "DataLoader" else None
     if batches is not None:
         return [batches]

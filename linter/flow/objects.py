@@ -13,7 +13,7 @@ from . import (
     classes,
     closures,
     cpp_values,
-    distributions,
+    distribution_calls,
     forward_hooks,
     layer_calls,
     making,
@@ -162,7 +162,7 @@ def call_instance_method(
     if name in thing.attributes:
         return machine.call_value(thing.attributes[name], arguments, keywords, state, place, f"{shown}.{name}")
     if thing.kind == "distribution":
-        return [(state, distributions.call_method(thing, name, state, place))]
+        return [(state, distribution_calls.call_distribution(thing, name, state, place))]
     if thing.kind == "stack":
         return [(state, _call_stack(ref, thing, name, arguments, state))]
     if thing.kind == "handle" and name == "remove":

@@ -12,19 +12,21 @@ _COMPUTED = frozenset("log_prob entropy rsample cdf icdf kl_divergence".split())
 _DRAWN = frozenset({"sample", "sample_n"})
 
 
-def made(path: tuple[str, ...], arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place) -> Value:
+def made_distribution(
+    path: tuple[str, ...], arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
+) -> Value:
     """What a name of the package makes: a distribution, or the divergence of two."""
     given = state.add(Items("()", (*arguments, *(value for _, value in keywords))))
     distribution = Instance("distribution", path[-1], None, {_GIVEN: given})
     if path[-1][:1].isupper():
         return state.add(distribution)
-    return call_method(distribution, path[-1], state, place)
+    return call_distribution(distribution, path[-1], state, place)
 
 
 _GIVEN = "<given>"
 
 
-def call_method(distribution: Instance, name: str, state: State, place: Place) -> Value:
+def call_distribution(distribution: Instance, name: str, state: State, place: Place) -> Value:
     """What a method of a distribution gives."""
     if name in _DRAWN:
         return making.new_tensor(state, place, f"`{name}`")
