@@ -204,10 +204,11 @@ def _written_outside(body: Body) -> set[str]:
 
 
 def changed_in(body: Body) -> set[str]:
-    """The attributes of its object that a method changes, be it that it makes them empty."""
+    """The attributes of its object that a method gives values, be it that it makes them empty."""
     return {
         target.name
         for statement in all_statements(body.statements)
+        if isinstance(statement, Assign)
         for target in _targets(statement, emptied=True)
         if isinstance(target, MemberAccess) and is_this(target.object)
     }

@@ -83,7 +83,7 @@ class Confirmation:
     def _statement(self, span: Span) -> Span | Disagreement:
         """Whatever a rule reports there."""
         tree = self._trees.holding(span)
-        if tree is None or not tree.nodes_at(span):
+        if tree is None or not (tree.nodes_at(span) or tree.is_header(span)):
             return Disagreement(span, "construct", _NO_TREE if tree is None else _NOTHING)
         return span
 

@@ -74,6 +74,15 @@ class LibcstTree:
         """The nodes that are exactly there."""
         return self._by_span.get(span, [])
 
+    def is_header(self, span: Span) -> bool:
+        """Whether a statement that holds others begins there, and those begin behind it."""
+        return any(
+            whole.start == span.start and span.end <= self._positions[node.body].start
+            for whole, nodes in self._by_span.items()
+            for node in nodes
+            if isinstance(node, (cst.With, cst.FunctionDef, cst.For))
+        )
+
     def node_at(self, span: Span, kind: type[_Node]) -> _Node | None:
         """The outermost node of a kind that is exactly there."""
         found = [node for node in self.nodes_at(span) if isinstance(node, kind)]
