@@ -50,10 +50,7 @@ def has_new_counterpart(use: GuardUse, facts: Facts, project: Project) -> bool:
     """
     if use.alias is None:
         return _has_new_counterpart(use, facts)
-    known = project.memory(_AliasCounterparts)
-    if use.alias not in known:
-        known[use.alias] = _has_new_alias(use.alias, project)
-    return known[use.alias]
+    return _has_new_alias(use.alias, project)
 
 
 class _AliasCounterparts(dict[str, bool]):
@@ -61,16 +58,21 @@ class _AliasCounterparts(dict[str, bool]):
 
 
 def _has_new_alias(name: str, project: Project) -> bool:
+    known = project.memory(_AliasCounterparts)
     waiting, seen = [name], {"", name}
-    while waiting:  # aliases of aliases can be many
+    while waiting and name not in known:  # aliases of aliases can be many
         for facts, use in project.alias_uses(waiting.pop()):
             if use.alias is None:
                 if _has_new_counterpart(use, facts):
-                    return True
-            elif use.alias not in seen:
+                    known[name] = True
+            elif known.get(use.alias):
+                known[name] = True
+            elif use.alias not in seen and use.alias not in known:
                 seen.add(use.alias)
                 waiting.append(use.alias)
-    return False
+    if name not in known:
+        known.update(dict.fromkeys(seen, False))
+    return known[name]
 
 
 def _has_new_counterpart(use: GuardUse, facts: Facts) -> bool:

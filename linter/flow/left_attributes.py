@@ -45,11 +45,11 @@ class LeftTensor(NamedTuple):
     by: Body
 
 
-def attributes_at(receiver: Value | None, state: State) -> dict[str, tuple[Value, Thing | None]]:
-    """What an object's attributes are at a moment: values, and the things that these refer to."""
+def attributes_at(names: Iterable[str], receiver: Value, state: State) -> dict[str, tuple[Value, Thing | None]]:
+    """What these attributes of an object are at a moment: values, and the things that these refer to."""
     holder = state.thing(receiver)
     found = holder.attributes if isinstance(holder, Instance) else {}
-    return {name: (value, state.thing(value)) for name, value in found.items()}
+    return {name: (found[name], state.thing(found[name])) for name in names if name in found}
 
 
 class LeftAttributes:

@@ -227,14 +227,16 @@ class Machine:
             self.exhausted[file.path, body.header] = None
 
     def attributes_before(self, closure: Closure, state: State, place: Place) -> dict[str, tuple[Value, Thing | None]]:
-        """The attributes of a method's object; C++'s members are there, whoever reads them first."""
+        """The attributes of its object that a method writes; C++'s members are there, whoever reads them first."""
         receiver, holder = closure.receiver, state.thing(closure.receiver)
-        if receiver is not None and isinstance(holder, Instance) and holder.cls and place.file.language != "python":
-            for name in left_attributes.written_in(closure.body, holder.cls.body):
-                current = state.thing(receiver)
-                assert isinstance(current, Instance)
-                cpp_values.member_of(self, receiver, current, name, state, place)
-        return left_attributes.attributes_at(receiver, state)
+        if receiver is None or not isinstance(holder, Instance) or holder.cls is None:
+            return {}
+        written = left_attributes.written_in(closure.body, holder.cls.body)
+        for name in written if place.file.language != "python" else ():
+            current = state.thing(receiver)
+            assert isinstance(current, Instance)
+            cpp_values.member_of(self, receiver, current, name, state, place)
+        return left_attributes.attributes_at(written, receiver, state)
 
     def attributes_behind(
         self, closure: Closure, before: Mapping[str, tuple[Value, Thing | None]], outcomes: Sequence[PathOutcome]

@@ -223,6 +223,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
 
 MOST_LEVELS = 5
 """Levels of callers above a guard whose functions are run by themselves."""
+MOST_FILLED = 64
+"""Where other methods fill more attributes than this, a method's object has those that it names."""
 MOST_OF_ONE_NAME = 3
 """More functions of one name than this are not told apart by it across files."""
 _SWITCHES = guards_with(Effect.GRAD_MODE)
@@ -265,6 +267,8 @@ def _found(
     doubt: str,
 ) -> Callable[[State], Closure | None]:
     """What makes the function in a new state; of a method, its object's attributes may be filled already."""
+    if len(filled) > MOST_FILLED:
+        filled = {name: filled[name] for name in words_in(body) if name in filled}
 
     def closure(state: State) -> Closure | None:
         if file.language != "python":

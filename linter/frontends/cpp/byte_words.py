@@ -7,7 +7,7 @@ faster, and `bytes.find` faster still. So matches are asked afterwards whether t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Set
 
 from ...lazy_regex import lazy_regex
 
@@ -41,9 +41,8 @@ def places_by_word(text: bytes) -> dict[bytes, list[int]]:
     return found
 
 
-def any_of(names: Iterable[str], text: bytes) -> list[tuple[int, str]]:
+def any_of(names: Set[str], text: bytes) -> list[tuple[int, str]]:
     """(place, name) wherever one of the names is as a whole word, by place; the longest name where several do."""
-    names = set(names)
     if len(names) > _FEW:
         # As many names as a file has functions: then every word of the text is looked up once.
         found_words = ((match.start(), match[0].decode("utf-8", "replace")) for match in _WORD.finditer(text))

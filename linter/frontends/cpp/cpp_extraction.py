@@ -29,7 +29,7 @@ from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, r
 from .dead_branches import dead_branches
 from .declared_functions import declared_functions
 from .guard_reach import Reach, reach_in
-from .guard_uses import guard_uses, macro_bodies, wrappers
+from .guard_uses import guard_uses, known_names, macro_bodies, wrappers
 from .tree_reading import Reading
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def extract_cpp(
     masked, code, reach, left_out = chosen
     parsed, reading = _read(source.text, masked, code, watched, grammar, sparse=bool(left_out))
     root = parsed.tree.root_node
-    watched_names = {*watched, *wrappers(reading)}
-    uses = list(guard_uses(reading, root, watched_names))
-    macro_uses, macro_functions, macro_calls = macro_bodies(source, reading, grammar, watched_names)
+    names = {*known_names(), *watched, *wrappers(reading)}
+    uses = list(guard_uses(reading, root, names))
+    macro_uses, macro_functions, macro_calls = macro_bodies(source, reading, grammar, names)
     uses += macro_uses
     if parsed.blanked:
         uses = [_doubted(use, parsed.blanked) for use in uses]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -58,12 +58,15 @@ def wrappers(reading: Reading) -> set[str]:
     return names - {"", guards.LEGACY}
 
 
-def guard_uses(reading: Reading, root: Node, watched: set[str]) -> Iterator[GuardUse]:
-    """Every place where a guard, or a watched name, is in this tree."""
+def guard_uses(reading: Reading, root: Node, names: Set[str]) -> Iterator[GuardUse]:
+    """Every place where a guard, or another of the names, is in this tree."""
     resolve = _resolver(reading)
     initialized, emplaced = _Given(reading, reading.initializers), _Given(reading, reading.emplacements)
     bodies = Nested((macro.span for macro in reading.macros), lambda body: body)
-    for start, name in any_of(known_names() | watched, reading.code):
+    own = {reading.macro} - known_names()
+    for start, name in any_of(names, reading.code):
+        if name in own:
+            continue  # a macro's own name in its body isn't expanded
         end = start + len(name.encode())
         span = Span(start + reading.shift, end + reading.shift)
         if next(bodies.around(span), None) is not None:
@@ -137,7 +140,7 @@ def _resolver(reading: Reading) -> dict[str, str]:
 
 
 def macro_bodies(
-    source: Source, file: Reading, grammar: str, watched: set[str]
+    source: Source, file: Reading, grammar: str, names: Set[str]
 ) -> tuple[list[GuardUse], list[Function], list[Call]]:
     """Guards inside `#define` bodies: each body is parsed on its own, as statements or as declarations."""
     uses: list[GuardUse] = []
@@ -145,7 +148,7 @@ def macro_bodies(
     calls: list[Call] = []
     for macro in file.macros:
         body = file.code[macro.body.start : macro.body.end]
-        if not any_of(known_names() | watched, body):
+        if not any_of(names, body):
             continue
         readable = _readable_macro_body(body)
         head = b"void f(){"
@@ -156,7 +159,7 @@ def macro_bodies(
         code = (head + readable + b";}") if as_statements else readable
         reading = Reading(source.text, code, code, shift, macro.name)
         reading.collect(tree.root_node, grammar)
-        found = list(guard_uses(reading, tree.root_node, watched - {macro.name}))
+        found = list(guard_uses(reading, tree.root_node, names))
         offset = len(file.functions) + len(functions)
         # The wrapper `f` around statements is not a function of the file.
         dropped = 1 if as_statements else 0

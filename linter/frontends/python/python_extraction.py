@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
@@ -120,9 +121,9 @@ def _bodies(
 
 def _defined_again(walk: ModuleReading, text: bytes) -> Iterator[str]:
     """The functions below a guard of whose name the file has another: a method that overrides it."""
-    for name in {use.decorated.name for use in walk.uses if use.decorated is not None}:
-        if text.count(f"def {name}(".encode()) > 1:
-            yield name
+    names = {use.decorated.name for use in walk.uses if use.decorated is not None}
+    defined = Counter(re.findall(rb"def ([^\s(]+)\(", text)) if names else {}
+    yield from (name for name in names if defined.get(name.encode(), 0) > 1)
 
 
 def _read_in_part(source: Source) -> tuple[Module, ModuleReading] | None:
