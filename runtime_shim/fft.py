@@ -16,7 +16,7 @@ from .core.dtypes import wrap_dim
 from .core.supported_names import missing_attribute
 
 __all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft",
     "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
@@ -108,23 +108,6 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The real signal of `n` elements, by default of an even number, that has this half of a spectrum."""
     return irfftn(input, None if n is None else (n,), (_one(input, dim),), norm)
-
-
-def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The real spectrum of a signal whose other half is its conjugate."""
-    d = _one(input, dim)
-    size = 2 * (input._array.shape[d] - 1) if n is None else n
-    t = _resized(_promoted(input, complex_=True), [d], [size // 2 + 1])
-    return c2r(t.conj(), [d], _normalization(norm, True), size)
-
-
-def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    d = _one(input, dim)
-    if input.is_complex():
-        raise RuntimeError("ihfft expects a real input tensor, but got " + input.dtype.scalar_name)
-    t = _resized(_promoted(input), [d], [input._array.shape[d] if n is None else n])
-    found: Tensor = r2c(t, [d], _normalization(norm, False), True).conj()
-    return found
 
 
 def fftn(input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: str | None = None) -> Tensor:

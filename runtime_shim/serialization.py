@@ -19,7 +19,7 @@ import numpy as np
 from .aten.copies import parts_to_pickle, rebuild
 from .core import dtypes, pickle_machine
 from .core.device import device, is_known
-from .core.pickle_machine import Global, Malformed, Opcode, PickleMachine, in_set, of_kind
+from .core.pickle_machine import CalledByName, Global, Malformed, Opcode, PickleMachine, in_set, naturals, of_kind
 from .core.resource_budget import Account, Budget, LimitReached, brief, pay, paying_into
 from .core.tensor import Tensor
 from .jit.archived_tensors import ZIP, load_saved
@@ -46,7 +46,7 @@ class _Pickler(pickle.Pickler):
 def stored_array(kind: str, shape: tuple[int, ...], order: str, data: bytes) -> np.ndarray[Any, Any]:
     """The array that `save` took apart. Raises ValueError when the bytes don't fit the shape."""
     dtype = _kind(kind)
-    if not (_naturals(shape) and order in ("C", "F") and isinstance(data, bytes)):
+    if not (naturals(shape) and order in ("C", "F") and isinstance(data, bytes)):
         raise ValueError("an array that is not made of a kind, a shape, an order and bytes")
     count = 1
     for extent in shape:
@@ -70,14 +70,6 @@ def _kind(name: Any) -> dtypes.dtype:
     if found is None:
         raise ValueError(f"{brief(name)} is not a dtype")
     return found
-
-
-def _naturals(values: Any) -> bool:
-    return (
-        isinstance(values, tuple)
-        and len(values) <= 64
-        and all(type(value) is int and 0 <= value < 1 << 62 for value in values)
-    )
 
 
 def save(obj: Any, f: Any, pickle_module: Any = pickle, pickle_protocol: int = 2, **kwargs: Any) -> None:
@@ -119,7 +111,7 @@ _KEYS = (str, int, float, complex, bool, bytes, tuple, frozenset, type(None), dt
 _SHIM = __name__.rpartition(".")[0]
 
 
-class _FileNames:
+class _FileNames(CalledByName):
     """What the names in a file of `save` mean: the shim's own, and plain containers and numbers."""
 
     def __init__(self) -> None:
@@ -157,14 +149,8 @@ class _FileNames:
             "the file comes from, call torch.load(..., weights_only=False), which can run any code in it."
         )
 
-    def call(self, name: Global, arguments: Any) -> Any:
-        function = self._calls.get(name.key)
-        if function is None or not isinstance(arguments, tuple):
-            raise ValueError(f"{name} is not called like that")
-        return function(*arguments)
-
     def new(self, name: Global, arguments: Any) -> Any:
-        if name.key == _SIZE and len(arguments) == 1 and _naturals(arguments[0]):
+        if name.key == _SIZE and len(arguments) == 1 and naturals(arguments[0]):
             return dtypes.Size(arguments[0])
         if name.key == f"{_SHIM}.core.device device" and arguments == ():
             return device("cpu")
@@ -219,9 +205,9 @@ def _checked_window(root: np.ndarray[Any, Any], window: Any) -> np.dtype[Any]:
     match window:
         case (tuple(shape), tuple(strides), int(offset), *named) if (
             len(named) <= 1
-            and _naturals(shape)
-            and _naturals(strides)
-            and _naturals((offset,))
+            and naturals(shape)
+            and naturals(strides)
+            and naturals((offset,))
             and len(shape) == len(strides)
         ):
             dtype = _kind(named[0]).numpy if named else root.dtype

@@ -47,7 +47,8 @@ def require_floating(array: Any, kernel: str) -> None:
 def _relu(a: Any) -> Any:
     # A number takes numpy longer than an array without dimensions; other classes of arrays look at their operands.
     zero: Any = _ZERO.get(a.dtype.char, 0) if type(a) is np.ndarray else 0
-    return np.where(a < zero, zero, a) if a.dtype.kind == "f" else np.maximum(a, zero)  # a zero keeps its sign
+    # A zero keeps its sign; `where` has strides of its own for dimensions of size 1.
+    return elementwise(np.where(a < zero, zero, a), a) if a.dtype.kind == "f" else np.maximum(a, zero)
 
 
 _ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros((), np.float64)}

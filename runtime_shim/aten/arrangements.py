@@ -103,11 +103,6 @@ def row_stack(tensors: Any) -> Tensor:
     return FUNCTIONS["vstack"](tensors)
 
 
-@composite("msort", out=RESIZED)
-def msort(self: Tensor) -> Tensor:
-    return self.sort(0)[0]
-
-
 @composite("argwhere")
 def argwhere(self: Tensor) -> Tensor:
     return self.nonzero()

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.dtypes import Array, sizes, wrap_dim
+from ..core.dtypes import Array, wrap_dim
 from ..core.error_texts import require_tensors
-from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
 from ..dispatch.registration import composite, op
@@ -111,11 +110,6 @@ def vdot(self: Any, other: Any) -> Array:
     return np.asarray(np.vdot(self, other), self.dtype)
 
 
-@composite("ger")
-def ger(self: Tensor, vec2: Tensor) -> Tensor:
-    return self.outer(vec2)
-
-
 # -- Kronecker's and the cross product
 
 
@@ -184,81 +178,4 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
             raise RuntimeError("no dimension of size 3 in input")
         dim = found[0]
     made: Tensor = linalg_cross(self, other, dim=dim)
-    return made
-
-
-# -- chains of matrices
-
-
-def _check_chain(tensors: Sequence[Tensor]) -> None:
-    if len(tensors) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
-    for place, t in (("first", tensors[0]), ("last", tensors[-1])):
-        if t.dim() not in (1, 2):
-            raise RuntimeError(f"multi_dot(): the {place} tensor must be 1D or 2D but got {t.dim()}D")
-    for i, t in enumerate(tensors[1:-1], 1):
-        if t.dim() != 2:
-            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {t.dim()}D")
-    for i, t in enumerate(tensors[1:], 1):
-        if t.dtype is not tensors[0].dtype:
-            raise RuntimeError(
-                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {tensors[0].dtype.short} and "
-                f"tensor {i} {t.dtype.short}"
-            )
-        before = tensors[i - 1]
-        if before.size(-1) != t.size(0):
-            raise RuntimeError(
-                f"multi_dot(): tensors {i - 1} and {i} with shapes {sizes(before.shape)} and {sizes(t.shape)} cannot "
-                "be multiplied"
-            )
-
-
-def _product(matrices: Sequence[Tensor], splits: dict[tuple[int, int], int], first: int, last: int) -> Tensor:
-    if first == last:
-        return matrices[first]
-    split = splits[first, last]
-    return _product(matrices, splits, first, split).mm(_product(matrices, splits, split + 1, last))
-
-
-def _cheapest(p: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to split each part of a chain of matrices (p[i], p[i + 1]), so that the fewest numbers are multiplied."""
-    count = len(p) - 1
-    cost = {(i, i): 0 for i in range(count)}
-    splits = {}
-    for length in range(1, count):
-        for i in range(count - length):
-            j = i + length
-            cost[i, j], splits[i, j] = min(
-                (cost[i, k] + cost[k + 1, j] + p[i] * p[k + 1] * p[j + 1], k) for k in range(i, j)
-            )
-    return splits
-
-
-@composite("linalg_multi_dot", method=False)
-def linalg_multi_dot(tensors: Any) -> Tensor:
-    """The product of matrices, the first and last of which may be vectors, in the order that costs least."""
-    _check_chain(tensors)
-    matrices = list(tensors)
-    if tensors[0].dim() == 1:
-        matrices[0] = matrices[0].unsqueeze(0)
-    if tensors[-1].dim() == 1:
-        matrices[-1] = matrices[-1].unsqueeze(-1)
-    shape = [t.size(d) for t, d in ((tensors[0], 0), (tensors[-1], 1)) if t.dim() == 2]
-    p = [*(m.size(0) for m in matrices), matrices[-1].size(1)]
-    if len(matrices) == 3:  # of two orders at the same cost, the first here and the second below
-        later = p[0] * p[2] * (p[1] + p[3]) > p[1] * p[3] * (p[0] + p[2])
-        splits = {(0, 2): 0 if later else 1, (1, 2): 1, (0, 1): 0}
-    else:
-        splits = _cheapest(p)
-    return _product(matrices, splits, 0, len(matrices) - 1).view(shape)
-
-
-@composite("chain_matmul", method=False)
-def chain_matmul(*matrices: Tensor) -> Tensor:
-    for m in matrices:
-        if m.dim() != 2:
-            raise RuntimeError(f"Tensor dimension is {m.dim()}, expected 2 instead.")
-    if not matrices:
-        raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    made: Tensor = FUNCTIONS["clone"](matrices[0]) if len(matrices) == 1 else linalg_multi_dot(matrices)
     return made

@@ -196,36 +196,6 @@ def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
     return contiguous(_minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
 
-def _shares_of_both(
-    grads: list[Any], self: Tensor, result: list[Tensor], dim: int | None, keepdim: bool
-) -> Tensor | None:
-    parts = [
-        _scaled_evenly(grads[nr], self, result[nr], dim, keepdim) for nr in (1, 0) if grads[nr] is not None
-    ]  # that of the maximum first
-    return parts[0] + parts[1] if len(parts) == 2 else parts[0] if parts else None
-
-
-@op(
-    "aminmax",
-    computes=Computes("bif", "aminmax_cpu"),
-    out=OutRule(EXPECTED_OUT),
-    outputs=return_type("aminmax", "min max")._make,
-    leak=lambda self, dim=None, keepdim=False: 1 if dim is None else 0 if keepdim else 2,
-    self=_shares_of_both,
-)
-def aminmax(self: Any, *, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
-    """The smallest and the largest element, of all or along a dimension."""
-    if dim is None and not self.size:
-        raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
-        )
-    axes = dims_of(() if dim is None else dim, self.ndim)
-    if dim is not None and self.ndim and not self.shape[axes[0]]:
-        raise IndexError(f"aminmax: Expected reduction dim {axes[0]} to have non-zero size.")
-    least, greatest = (reduce(self, axis=axes, keepdims=keepdim) for reduce in (_minimum.reduce, _maximum.reduce))
-    return contiguous(least), contiguous(greatest)
-
-
 def _arg(self: Any, dim: Any, keepdim: bool, function: Any) -> Array:
     if dim is None:
         if self.size == 0:

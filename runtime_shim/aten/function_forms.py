@@ -20,7 +20,6 @@ from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op, publish
 from .activations import require_floating
 from .indexing import index
-from .norms import norm_except_dim
 from .slicing_views import slice_
 
 
@@ -141,11 +140,6 @@ def native_layer_norm(
     return found, mean, (variance + eps).rsqrt()
 
 
-@composite("_weight_norm", method=False)
-def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
-    return v * (g / norm_except_dim(v, 2, dim))
-
-
 # -- questions
 
 
@@ -166,16 +160,6 @@ def is_distributed(self: Tensor) -> bool:
 
 for _name in ("is_sparse_csr", "is_ipu", "is_mtia", "is_maia", "is_xla", "is_vulkan"):
     attach(_name, False)
-
-
-@composite("_assert_async", method=False)
-def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
-    """RuntimeError unless the one element is not zero."""
-    if input.numel() != 1:
-        amount = "no values" if not input.numel() else "more than one value"
-        raise RuntimeError(f"Boolean value of Tensor with {amount} is ambiguous")
-    if not input._array.item():
-        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
 # -- histograms

@@ -237,22 +237,6 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tenso
     return found
 
 
-@composite("norm_except_dim", method=False)
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norms along all dimensions but one, in a shape that broadcasts; the norm of all for -1."""
-    ndim = v.dim()
-    if dim == -1:
-        whole: Tensor = norm_of_all(v, pow)
-        return whole
-    if dim not in (0, ndim - 1):
-        return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
-    shape = [1] * ndim
-    shape[dim] = v.size(dim)
-    rows = v.contiguous().view((-1, shape[dim]) if dim else (shape[dim], -1))
-    found: Tensor = norm_along(rows, pow, 0 if dim else 1).view(shape)
-    return found
-
-
 def _renorm_back(grad: Tensor, self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """The slices whose norm is too large are divided by it, so their norm's gradient counts as well."""
     others = [d for d in range(self.dim()) if d != dim % self.dim()]

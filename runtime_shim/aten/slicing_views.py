@@ -113,18 +113,6 @@ def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
     return slice_(self, dim, *_narrowed(self._array, dim, start, length), 1)
 
 
-def _narrow_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, start: int, length: int) -> Tensor:
-    first = start + self_shape[dim] if start < 0 else start
-    return slice_backward(grad, self_shape, dim, first, first + length, 1)
-
-
-@op("narrow_copy", computes=ANY_DTYPE, out=RESIZED, self=_narrow_back)
-def narrow_copy(self: Any, dim: int, start: int, length: int) -> Array:
-    first, end = _narrowed(self, dim, start, length)
-    found: Array = self[(slice(None),) * wrap_dim(dim, self.ndim) + (slice(first, end),)].copy(order="C")
-    return found
-
-
 @view_op(
     "diagonal",
     self=lambda grad, self_shape, offset, dim1, dim2: diagonal_backward(grad, self_shape, offset, dim1, dim2),

@@ -356,15 +356,6 @@ def logaddexp(self: Array, other: Array) -> Array:
     return found
 
 
-@op(
-    "logaddexp2",
-    self=lambda grad, self, other: grad / (FUNCTIONS["pow"](2, other - self) + 1),
-    other=lambda grad, self, other: grad / (FUNCTIONS["pow"](2, self - other) + 1),
-)
-def logaddexp2(self: Array, other: Array) -> Array:
-    return np.logaddexp2(self, other)
-
-
 def _back_through_places(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     """By logarithms, which don't overflow; those of real numbers of the positive and the negative part apart."""
     if not grad._array.ndim or not grad._array.size:

@@ -58,6 +58,27 @@ class Names(Protocol):
         """The value of a persistent id."""
 
 
+class CalledByName:
+    """The part of `Names` that calls: a function of a table, by its name."""
+
+    _calls: Mapping[str, Callable[..., Any]]
+
+    def call(self, name: Global, arguments: Any) -> Any:
+        function = self._calls.get(name.key)
+        if function is None or not isinstance(arguments, tuple):
+            raise ValueError(f"{name} is not called like that")
+        return function(*arguments)
+
+
+def naturals(values: Any) -> bool:
+    """Whether the values are a tuple of sizes, strides or offsets that a tensor may have."""
+    return (
+        isinstance(values, tuple)
+        and len(values) <= 64
+        and all(type(value) is int and 0 <= value < 1 << 62 for value in values)
+    )
+
+
 _MARK = object()
 _KEYS = (str, int, float, complex, bool)
 WIDEST_KEY = 1000

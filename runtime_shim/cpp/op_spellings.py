@@ -51,9 +51,6 @@ class OpSpellings:
     def _op_block_diag(self, tensors: Sequence[AnyTensor]) -> AnyTensor:
         return self.torch.block_diag(*tensors)
 
-    def _op_chain_matmul(self, matrices: Sequence[AnyTensor]) -> AnyTensor:
-        return self.torch.chain_matmul(*matrices)
-
     def _op_tensordot(
         self, t: AnyTensor, other: AnyTensor, dims_self: Sequence[int], dims_other: Sequence[int]
     ) -> AnyTensor:

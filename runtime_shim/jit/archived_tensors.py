@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ..core import dtypes, pickle_machine
 from ..core.device import device
 from ..core.late_modules import late_module
-from ..core.pickle_machine import Global, Opcode, PickleMachine, of_kind
+from ..core.pickle_machine import CalledByName, Global, Opcode, PickleMachine, naturals, of_kind
 from ..core.resource_budget import brief
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..nn.parameter import Parameter
@@ -144,7 +144,7 @@ class TensorReader:
         """A tensor over a storage: PyTorch's `_rebuild_tensor_v2`. Neither a view nor sharing a version counter."""
         if not isinstance(storage, Storage):
             raise ArchiveError("a tensor without a storage")
-        if not (_naturals((offset,)) and _naturals(size) and _naturals(stride) and len(size) == len(stride)):
+        if not (naturals((offset,)) and naturals(size) and naturals(stride) and len(size) == len(stride)):
             raise ArchiveError(f"a tensor with offset {brief(offset)}, sizes {brief(size)} and strides {brief(stride)}")
         if hooks or metadata:
             raise ArchiveError("a tensor with backward hooks, or a conjugate view: use resolve_conj() before saving")
@@ -163,14 +163,6 @@ class TensorReader:
             raise ArchiveError(f"a tensor of {storage.dtype} that requires grad")
         tensor = storage.flat.as_strided(list(size), list(stride), offset).data
         return tensor.requires_grad_(True) if requires_grad else tensor
-
-
-def _naturals(values: Any) -> bool:
-    return (
-        isinstance(values, tuple)
-        and len(values) <= 64
-        and all(type(value) is int and 0 <= value < 1 << 62 for value in values)
-    )
 
 
 ZIP = b"PK\x03\x04"
@@ -214,7 +206,7 @@ _DTYPES = {known.name: known for known in (*dtypes.ALL, dtypes.bfloat16)}
 _OPCODES: dict[str, Opcode] = {**pickle_machine.OPCODES, "BINPERSID": PickleMachine.persistent}
 
 
-class _SavedNames:
+class _SavedNames(CalledByName):
     """What the names in such a file mean."""
 
     def __init__(self, reader: TensorReader) -> None:
@@ -243,12 +235,6 @@ class _SavedNames:
             f"Weights only load failed. The file refers to the global {name}, which is not among those that "
             "torch.load of the shim reads: save a state dict of plain tensors"
         )
-
-    def call(self, name: Global, arguments: Any) -> Any:
-        function = self._calls.get(name.key)
-        if function is None or not isinstance(arguments, tuple):
-            raise ValueError(f"{name} is not called like that")
-        return function(*arguments)
 
     def new(self, name: Global, arguments: Any) -> Any:
         if name.key in ("torch Size", "collections OrderedDict"):

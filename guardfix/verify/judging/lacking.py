@@ -19,6 +19,8 @@ _OF_PYTHON = (
     re.compile(rf"No module named '{_SHIM}(?P<inside>(?:\.\w+)*)\.(?P<name>\w+)'"),
 )
 _MODULE = re.compile(r"No module named '(\w+)(?:\.[\w.]+)?'")
+_WITH_PYTORCH = frozenset("filelock fsspec jinja2 networkx sympy typing_extensions".split())
+"""Packages that PyTorch requires, so that projects import them without asking for them."""
 _EXTRA = re.compile(r"only where (?P<package>\w+) is installed: (?P<command>pip install 'guardfix\[(?P<extra>\w+)\]')")
 
 
@@ -36,11 +38,14 @@ def missing_of_torch(message: str) -> str | None:
     return symbol if symbol is not None and is_of_torch(symbol) else None
 
 
-def needed_extras(message: str) -> list[str]:
-    """The requirements of the extra of guardfix that an error asks for, as installers take them."""
+def needed_packages(message: str) -> list[str]:
+    """What an error asks for that guardfix may install, as installers take it: the requirements of one of its extras,
+    or a package that comes with PyTorch.
+    """
     found = _EXTRA.search(message)
     if found is None:
-        return []
+        module = _MODULE.search(message)
+        return [module[1]] if module is not None and module[1] in _WITH_PYTORCH else []
     marker = re.compile(rf"""extra == ["']{found["extra"]}["']""")
     try:
         named = requires("guardfix") or []

@@ -29,7 +29,7 @@ from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
 from guardfix.runtime_shim.recording.run_specification import read_events
 
-from ..judging.lacking import needed_extras
+from ..judging.lacking import needed_packages
 from ..judging.verdicts import VerificationFailed, status_in_words
 from ..programs.program_migration import Migration
 from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
@@ -79,19 +79,20 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
         tree = TreeCopy(root, copy, TREE)
         tree.restore({})
         rounds = []
-        extras: list[str] = []
+        packages: list[str] = []
         counted = bool(migration.sites)
         for index, name in enumerate(("before", "after")):
             texts = dict(migration.texts) if index else {}
             tree.write(texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {}))
             built = BuiltCopy(copy, scratch / name, settings, migration.highest_site)
-            if extras:
-                built.install(extras)
+            if packages:
+                built.install(packages)
             made = built.test()
             if not index:
-                # What the tests need of guardfix's extras is installed for them, and they run again.
-                extras = sorted({one for run in made.tests.values() for one in needed_extras(run.message)})
-                made = built.test() if extras and built.install(extras) else made
+                # What the tests need of guardfix's extras, or of what comes with PyTorch, is installed for them; then
+                # they run again.
+                packages = sorted({one for run in made.tests.values() for one in needed_packages(run.message)})
+                made = built.test() if packages and built.install(packages) else made
             if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
                 counted = False  # a counter does not compile there
                 tree.write({path: path.read_bytes() for path in migration.counted} | texts)

@@ -198,7 +198,7 @@ def _block_diag(values: Sequence[Any]) -> float:
     return float(sum(map(_numel, _tensors(values)))) ** 2
 
 
-@estimates("cartesian_prod", "meshgrid", "kron", "outer", "ger", "addr", "broadcast_tensors")
+@estimates("cartesian_prod", "meshgrid", "kron", "outer", "addr", "broadcast_tensors")
 def _product(values: Sequence[Any]) -> float:
     tensors = _tensors(values)
     return float(math.prod(map(_numel, tensors)) * max(1, len(tensors)))

@@ -127,10 +127,10 @@ _COMPOSITE = """
     concatenate contiguous conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d copy_
     cosine_similarity cpu cross det detach detach_ diag diagflat diff dim divide divide_ dropout_ dstack
     element_size elu elu_ equal expand_as exponential_ feature_dropout_ fill_diagonal_ fix flatten fliplr flipud
-    float_power gelu ger get_device glu greater greater_equal hardsigmoid hardswish hardtanh hardtanh_ hstack
+    float_power gelu get_device glu greater greater_equal hardsigmoid hardswish hardtanh hardtanh_ hstack
     imag inner inverse is_complex is_conj is_contiguous is_floating_point is_grad_enabled is_inference is_leaf
     is_neg is_nonzero is_same_size is_signed isclose kron leaky_relu leaky_relu_ less less_equal linear
-    log_softmax logdet mH mT manual_seed matmul matrix_power max mean median min mish moveaxis movedim msort
+    log_softmax logdet mH mT manual_seed matmul matrix_power max mean median min mish moveaxis movedim
     multinomial multiply multiply_ nanmean nanmedian nanquantile narrow negative negative_ normal normal_
     not_equal numel one_hot outer pad pairwise_distance pinverse poisson positive pow pow_ prelu prod quantile
     random_ real relu6 repeat_interleave requires_grad_ reshape reshape_as resize_ resize_as_ resolve_conj

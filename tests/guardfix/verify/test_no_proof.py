@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from guardfix.cli.verify_command import command
-from guardfix.verify.judging.lacking import missing_of_torch, missing_package, needed_extras
+from guardfix.verify.judging.lacking import missing_of_torch, missing_package, needed_packages
 from guardfix.verify.projects.known_failures import known_failures
 
 GUARDED = """\
@@ -596,8 +596,13 @@ def test_what_an_error_says_is_missing(message: str, name: str | None, package: 
         ("only where ml_dtypes is installed: pip install 'guardfix[no_such_extra]'", []),
         ("No module named 'ml_dtypes'", []),
         ("pip install 'other[bfloat16]'", []),
+        ("ModuleNotFoundError: No module named 'typing_extensions'", ["typing_extensions"]),
+        ("No module named 'sympy.core'", ["sympy"]),
+        ("No module named 'sympy_of_another'", []),
+        ("No module named 'scipy'", []),
+        ("cannot import name 'Self' from 'typing_extensions'", []),
     ],
 )
-def test_the_extras_that_tests_need(message: str, requirements: list[str]) -> None:
-    """Only what guardfix itself names is installed for them."""
-    assert needed_extras(message) == requirements
+def test_the_packages_that_tests_need(message: str, requirements: list[str]) -> None:
+    """Only what guardfix itself names, and what comes with PyTorch, is installed for them."""
+    assert needed_packages(message) == requirements

@@ -14,8 +14,6 @@ TORCH_TRANSFORM(fft)
 TORCH_TRANSFORM(ifft)
 TORCH_TRANSFORM(rfft)
 TORCH_TRANSFORM(irfft)
-TORCH_TRANSFORM(hfft)
-TORCH_TRANSFORM(ihfft)
 #undef TORCH_TRANSFORM
 
 #define TORCH_TRANSFORMS(name, name2)                                                                     \

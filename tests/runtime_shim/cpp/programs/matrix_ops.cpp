@@ -43,7 +43,6 @@ int main() {
   SHOW(dist, vector, other, 1);
   SHOW(renorm, matrix, 2, 0, 0.5);
   SHOW(cov, matrix);
-  SHOW(chain_matmul, std::vector<at::Tensor>{matrix, square});
   SHOW(tensordot, matrix, square, {1}, {0});
   SHOW(linalg_inv, square);
   SHOW(linalg_eigh, square.detach());
@@ -56,7 +55,6 @@ int main() {
   SHOW(linalg_vector_norm, matrix, 3, at::IntArrayRef({1}));
   SHOW(linalg_matrix_norm, matrix);
   SHOW(linalg_pinv, matrix, 1e-10);
-  SHOW(linalg_multi_dot, std::vector<at::Tensor>{matrix, square, square});
 
   SHOW(erfinv, vector);
   SHOW(erfc, matrix);
@@ -73,12 +71,10 @@ int main() {
   SHOW(polar, vector, other);
   SHOW(angle, other);
 
-  SHOW(aminmax, matrix, 1);
   SHOW(mode, other, 0);
   SHOW(cummax, matrix, 1);
   SHOW(cummin, matrix, 0);
   SHOW(diff, matrix);
-  SHOW(msort, other);
   SHOW(rot90, matrix);
   SHOW(diagflat, vector);
   SHOW(argwhere, matrix > 0);
