@@ -199,7 +199,8 @@ def shrunk(text: str, fails: Callable[[str], bool]) -> str:
 
 
 def _smaller(text: str) -> Iterator[str]:
-    """The program with one statement less, or with one that holds others replaced by them; the largest first."""
+    """The program with a statement less, with one that holds others replaced by them, or with a simpler value; the
+    largest first."""
     lines = text.split("\n")
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
     for node in sorted(nodes, key=lambda node: node.lineno - (node.end_lineno or node.lineno)):
@@ -208,6 +209,9 @@ def _smaller(text: str) -> Iterator[str]:
         yield _parsed([*lines[: first - 1], *lines[end:]])
         pad = " " * node.col_offset
         yield _parsed([*lines[: first - 1], f"{pad}pass", *lines[end:]]) if lines[first - 1].strip() != "pass" else ""
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            new = f"{pad}{node.targets[0].id} = torch.ones(2, 2)"
+            yield _parsed([*lines[: first - 1], new, *lines[end:]]) if lines[first - 1] != new else ""
         if isinstance(node, (ast.With, ast.If, ast.For, ast.Try)):
             inner = [line.removeprefix("    ") for line in lines[node.lineno : node.body[-1].end_lineno]]
             yield _parsed([*lines[: first - 1], *inner, *lines[end:]])
