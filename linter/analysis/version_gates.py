@@ -77,9 +77,8 @@ def _has_new_alias(name: str, project: Project) -> bool:
 
 def _has_new_counterpart(use: GuardUse, facts: Facts) -> bool:
     return any(
-        other.guard in NEW_GUARDS and (_asks_for_version(conditional) or _stand_in_one_place(use, other, facts))
+        _asks_for_version(conditional) or _stand_in_one_place(use, other, facts)
         for conditional, own in gates_around(use, facts)
-        for branch in conditional.branches
-        if branch is not own
-        for other in uses_in(branch, facts)
+        for other in index_of(facts).others.within(conditional.span)
+        if other.guard in NEW_GUARDS and not own.span.holds(other.type_span)
     )
