@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 from .tracebacks import StackFrame, is_of_library
 
@@ -21,6 +22,7 @@ _ADDRESS = re.compile(
 )
 _LIBRARY = re.compile(r"^lib(?:torch|c10|caffe2|stdc\+\+|c|m|pthread|gomp|python|cu|nv)[\w.+-]*\.so")
 _MOST = 100
+_MOST_PROGRAMS = 8
 _SECONDS = 20
 
 
@@ -31,12 +33,9 @@ def frames_at_addresses(text: str) -> tuple[StackFrame, ...]:
         program = match["program"] or match["shown"]
         # A return address is behind the call, perhaps on another line.
         by_program.setdefault(program, []).append(int(match["offset"] or match["at"], 16) - 1)
-    found = [
-        frame
-        for program, offsets in by_program.items()
-        if not is_of_library(program) and not _LIBRARY.match(os.path.basename(program)) and os.path.isfile(program)
-        for frame in _frames(program, offsets[:_MOST])
-    ]
+    own = [program for program in by_program if not is_of_library(program) and not _LIBRARY.match(Path(program).name)]
+    there = [program for program in own if os.path.isfile(program)][:_MOST_PROGRAMS]
+    found = [frame for program in there for frame in _frames(program, by_program[program][:_MOST])]
     return tuple(reversed(found))
 
 
@@ -47,9 +46,15 @@ def _frames(program: str, offsets: list[int]) -> Iterator[StackFrame]:
     questions = "".join(f"{offset:#x}\n" for offset in offsets)
     try:
         answered = subprocess.run(
-            [command, "-fiC", "-e", program], input=questions, capture_output=True, text=True, timeout=_SECONDS,
+            [command, "-fiC", "-e", program],
+            input=questions,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_SECONDS,
             check=False,
-        )  # fmt: skip
+            env={name: value for name, value in os.environ.items() if name != "DEBUGINFOD_URLS"},
+        )
     except (OSError, subprocess.TimeoutExpired):
         return
     lines = answered.stdout.splitlines()

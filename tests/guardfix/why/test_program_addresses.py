@@ -70,3 +70,18 @@ def test_only_a_program_that_is_there_is_asked(tmp_path: Path, monkeypatch: pyte
     assert frames_at_addresses("frame #1: <unknown function> + 0x12 (0x55 in ./notes)") == ()
     assert frames_at_addresses("frame #1: <unknown function> + 0x12 (0x55 in -notes)") == ()
     assert frames_at_addresses("./notes(+0x12) [0x55]") == ()
+
+
+def test_a_log_starts_few_lookups_and_none_asks_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tool = tmp_path / "bin" / "addr2line"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho \"$DEBUGINFOD_URLS\" >> asked\nprintf 'st\\377ep\\nx.cpp:3\\n'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("DEBUGINFOD_URLS", "https://debuginfo.example")
+    for number in range(20):
+        (tmp_path / f"train{number}").write_text("program\n")
+    log = "".join(f"frame #{n}: <unknown function> + 0x12 (0x55 in ./train{n})\n" for n in range(20))
+    assert frames_at_addresses(log) == (StackFrame("x.cpp", 3, "st\N{REPLACEMENT CHARACTER}ep"),) * 8
+    assert (tmp_path / "asked").read_text() == "\n" * 8
