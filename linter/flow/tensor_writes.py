@@ -22,9 +22,19 @@ from .values import (
 
 
 def write_tensor(
-    machine: Interpreter, ref: Ref, state: State, place: Place, name: str, *, recorded: bool = True
+    machine: Interpreter,
+    ref: Ref,
+    state: State,
+    place: Place,
+    name: str,
+    *,
+    recorded: bool = True,
+    with_normal: bool = False,
 ) -> bool:
-    """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf."""
+    """Write to a tensor; False where that raises. What autograd doesn't record, as `logical_not_`, may write a leaf.
+
+    `with_normal` says that the op has another operand that is or may be a normal tensor: then autograd looks at it.
+    """
     unnoticed.note_write(machine, ref, state, place, name)
     tensor = state.tensor(ref)
     if tensor is None:
@@ -33,8 +43,9 @@ def write_tensor(
     # A view that was made where nothing was recorded is refused with other words.
     seen = tensor.base is None or not tensor.unrecorded
     leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and seen
-    # PyTorch looks at the leaf first, also of an inference tensor; an op that records nothing doesn't look.
-    if state.modes.records and leaf and CERTAIN in tensor.grad and (recorded or tensor.inference is not True):
+    # Where autograd looks, it looks at the leaf first.
+    looks = tensor.inference is not True or (recorded and with_normal)
+    if state.modes.records and leaf and CERTAIN in tensor.grad and looks:
         shown = called(ref, state)
         machine.report(
             EventKind.LEAF_WRITTEN,

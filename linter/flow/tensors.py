@@ -83,7 +83,7 @@ def call_tensor_method(
         if state.modes.inference is False and state.modes.below_autograd is False:
             state.change(ref, grad=NOT_REQUIRED, leaf=True, hazards=(), unrecorded=())
         return [(state, ref)]
-    if name == "detach":
+    if name in _DETACHES:
         return [(state, detached(ref, state))]
     if name in ("retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         done = differentiation.expect_gradient(machine, ref, state, place, name)
@@ -94,6 +94,8 @@ def call_tensor_method(
     return torch_calls.apply(machine, rows, (ref, *arguments), keywords, state, place, name, shown=thing.shown)
 
 
+_DETACHES = frozenset({"data", "detach", "tensor_data", "variable_data"})
+"""C++'s methods; Python's `data` is a property."""
 _UNWRAPS = frozenset({"toTensor"})
 _HOLDS_TENSORS = frozenset({"toTuple", "toTupleRef", "toTensorVector", "toTensorList", "toList", "elements"})
 """What TorchScript's values give: what they hold."""

@@ -7,7 +7,7 @@ stand in one place each: what a new tensor is (`_result`), what saving does (`sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from guardfix.torch_ops import Op
 
@@ -163,7 +163,9 @@ def apply(
         unrecorded = lost.unrecorded
     for key in row.writes:
         for ref in arguments.get(key, ()):
-            if not write_tensor(machine, ref, state, place, name, recorded=bool(differentiable)):
+            recorded = bool(differentiable)
+            with_normal = _is_wrapped(rows, row, place) or _has_normal(row, bound, key, state)
+            if not write_tensor(machine, ref, state, place, name, recorded=recorded, with_normal=with_normal):
                 return []
             written = state.tensor(ref)
             if written is not None and records is not False:
@@ -194,6 +196,17 @@ def apply(
         grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((made.number,))
         state.change(made, grad=grad, leaf=True, unrecorded=())
     return [(state, made)]
+
+
+def _is_wrapped(rows: Sequence[Op], row: Op, place: Place) -> bool:
+    """Whether a number is made a normal tensor: by Python's `add`, `sub`, `mul` and `div`, not by C++'s."""
+    return place.file.language == "python" and row.overload == "Scalar" and rows[0].overload == "Tensor"
+
+
+def _has_normal(row: Op, bound: Mapping[str, Value], written: str, state: State) -> bool:
+    """Whether another operand than the one written to isn't an inference tensor."""
+    others = [bound.get(one.name, NONE) for one in row.arguments if one.kind == "tensor" and one.name != written]
+    return any(is_inference(ref, state) is not True for value in others for ref in tensors_in(value, state))
 
 
 def _result(

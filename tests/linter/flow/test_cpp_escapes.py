@@ -9,6 +9,7 @@ from guardfix.linter.flow.events import EventKind
 from guardfix.linter.flow.running import run_flow
 
 MODE = "c10::InferenceMode guard;"
+LEAF = "torch::ones({3}, torch::requires_grad())"
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,10 @@ MODE = "c10::InferenceMode guard;"
         pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} {{ {MODE} y.add_(1); }}", [], id="under InferenceMode again"),
         pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} y.detach_();", [], id="what an inference tensor allows"),
         pytest.param(f"at::Tensor y; {{ {MODE} y = at::relu(x); }} use(y);", [], id="only read"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = {LEAF}; }} y.exp_();", [("y", EventKind.INFERENCE_WRITTEN)], id="a leaf among them"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = {LEAF}; }} y.sub_(2);", [("y", EventKind.INFERENCE_WRITTEN)], id="a leaf, by a number"),
+        pytest.param(f"at::Tensor y; {{ {MODE} y = {LEAF}; }} y += torch::ones({{3}});", [("y", EventKind.LEAF_WRITTEN)], id="a leaf, by a normal tensor"),
+        pytest.param(f"{MODE} {{ c10::InferenceMode off(false); at::Tensor w = {LEAF}, y = w.data(); y.copy_(w.sin()); y.add_(1); }}", [], id="the data of a leaf, which has a graph by now"),
     ],
 )  # fmt: skip
 def test_what_is_certain(code: str, expected: list[tuple[str, EventKind]]) -> None:
