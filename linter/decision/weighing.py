@@ -54,14 +54,15 @@ def _by_points(signals: list[Signal], policy: Policy) -> Weighed:
     sides = {Side.KERNEL: kernel, Side.INFERENCE: inference, Side.REMOVE: remove}
     winner = max(sides, key=lambda side: sides[side])
     score = sides[winner]
-    others = sum(sides.values()) - score + (against if winner is Side.INFERENCE else 0)
-    if score < policy.least_score or others * policy.outweighs > score:
+    rivals = sum(sides.values()) - score
+    doubts = against if winner is Side.INFERENCE else 0
+    if score < policy.least_score or (rivals + doubts) * policy.outweighs > score:
         return UNDECIDED
     if winner is Side.REMOVE:
         return Weighed(Context.REMOVE, Confidence.LOW)
-    if others or score < policy.medium_score:
+    if rivals or doubts > policy.weak or score < policy.medium_score:
         confidence = Confidence.LOW
-    elif score < policy.high_score or (winner is Side.KERNEL and policy.kernel_is_high_only_if_decisive):
+    elif doubts or score < policy.high_score or (winner is Side.KERNEL and policy.kernel_is_high_only_if_decisive):
         confidence = Confidence.MEDIUM
     else:
         confidence = Confidence.HIGH

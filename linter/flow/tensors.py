@@ -88,6 +88,9 @@ def call_tensor_method(
     if name in ("retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         done = differentiation.expect_gradient(machine, ref, state, place, name)
         return [(state, state.plain())] if done else []
+    indices = state.thing(arguments[0]) if name == "index" and arguments else None
+    if isinstance(indices, Items):  # C++'s way to write `t[…]`
+        return [(state, tensor_element(machine, ref, thing, indices.values, state, place))]
     rows = torch_ops.method(name)
     if not rows:
         return [(state, state.opaque(name))]

@@ -61,6 +61,7 @@ def weighed(words: str, **changed: int) -> str:
         pytest.param("against_inference strong", "unknown low", id="against inference is for nothing"),
         pytest.param("inference strong x2, against_inference strong", "unknown low", id="training stops inference"),
         pytest.param("inference strong x2, against_inference moderate", "inference low", id="and doubt lowers it"),
+        pytest.param("inference strong x2, against_inference weak", "inference medium", id="a weak doubt by one step"),
         pytest.param("kernel strong, against_inference strong", "kernel medium", id="it does not stop a kernel"),
         pytest.param("kernel tried", "kernel low", id="one that survived alone"),
         pytest.param("kernel tried, inference strong", "kernel low", id="the other was tried, and failed"),

@@ -30,6 +30,9 @@ LEAF = "torch::ones({3}, torch::requires_grad())"
         pytest.param(f"at::Tensor y; {{ {MODE} y = {LEAF}; }} y.exp_();", [("y", EventKind.INFERENCE_WRITTEN)], id="a leaf among them"),
         pytest.param(f"at::Tensor y; {{ {MODE} y = {LEAF}; }} y.sub_(2);", [("y", EventKind.INFERENCE_WRITTEN)], id="a leaf, by a number"),
         pytest.param(f"at::Tensor y; {{ {MODE} y = {LEAF}; }} y += torch::ones({{3}});", [("y", EventKind.LEAF_WRITTEN)], id="a leaf, by a normal tensor"),
+        pytest.param(f"at::Tensor y, w = torch::ones({{3}}); {{ {MODE} y = w.index({{Slice(0, 1)}}); }} y.add_(1);", [], id="a view by a slice"),
+        pytest.param(f"at::Tensor y, w = torch::ones({{3}}); {{ {MODE} y = w.index({{0}}); }} y.add_(1);", [], id="a view by a number"),
+        pytest.param(f"at::Tensor y, w = torch::ones({{3}}); {{ {MODE} y = w.index({{w.gt(0)}}); }} y.add_(1);", [("y", EventKind.INFERENCE_WRITTEN)], id="a copy by a mask"),
         pytest.param(f"{MODE} {{ c10::InferenceMode off(false); at::Tensor w = {LEAF}, y = w.data(); y.copy_(w.sin()); y.add_(1); }}", [], id="the data of a leaf, which has a graph by now"),
     ],
 )  # fmt: skip
