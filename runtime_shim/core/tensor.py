@@ -477,7 +477,8 @@ Tensor.__torch_dispatch__ = staticmethod(disabled_torch_dispatch)  # type: ignor
 
 def of_class(made: Tensor, cls: type[Tensor]) -> Any:
     """`made` as an instance of a subclass. UnsupportedError if the class wants to be asked in the place of kernels."""
-    if getattr(cls, "__torch_dispatch__", disabled_torch_dispatch) is not disabled_torch_dispatch:
+    # Where a program is recorded, what Tensor has is wrapped.
+    if cls.__torch_dispatch__ not in (Tensor.__torch_dispatch__, disabled_torch_dispatch):  # type: ignore[attr-defined]
         raise error_texts.UnsupportedError(
             f"the shim runs no __torch_dispatch__, which {cls.__name__} has; use __torch_function__"
         )

@@ -117,7 +117,6 @@ def test_broken_cpp(tmp_path: Path, before: str, after: str, verdict: str, words
     assert words in entry["reason"]
 
 
-@pytest.mark.thorough
 def test_random_numbers_that_nobody_seeded_are_the_same_in_each_run(tmp_path: Path) -> None:
     text = (
         "import random\nimport numpy\nimport torch\nmodel = torch.nn.Linear(3, 2)\nwith torch.no_grad():\n"
