@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from ..analysis.project import Project
 from ..facts import Facts, Form, GuardUse
-from ..guards import Effect
+from ..guards import CPP, PYTHON, Effect
 from .events import Event, EventKind
 from .project_events import events_in, use_of
 from .running import run_flow
@@ -16,20 +16,36 @@ class _Answers:
     """What a project has answered, by what stands for which guard: the events of each file."""
 
     def __init__(self) -> None:
-        self.of: dict[tuple[str, Effect], dict[str, list[Event]]] = {}
+        self.of: dict[tuple[frozenset[str], Effect], dict[str, list[Event]]] = {}
+
+
+_KNOWN = frozenset({*CPP, *PYTHON})
+
+
+def _other_names(project: Project) -> frozenset[str]:
+    """The project's own names for guards."""
+    if not (found := project.memory(_OtherNames)):
+        found |= {use.guard for facts in project for use in facts.guard_uses} - _KNOWN
+    return frozenset(found)
+
+
+class _OtherNames(set[str]):
+    """Filled when it is first asked."""
 
 
 def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect) -> list[Event]:
     """What a guard of this effect at this use newly brings about, certainly or possibly; in the order of the text.
 
-    All guards of that name are run as such ones at once, so that many questions cost one run.
+    All guards of that name are run as such ones at once, and so are all classes and macros that stand for guards, so that
+    many questions cost one run.
     """
     answers = project.memory(_Answers).of
-    known = answers.get((use.guard, effect))
+    names = frozenset({use.guard}) if use.guard in _KNOWN else _other_names(project)
+    known = answers.get((names, effect))
     if known is None:
-        known = answers[use.guard, effect] = defaultdict(list)
+        known = answers[names, effect] = defaultdict(list)
         before = {(event.kind, event.path, event.span) for file in project for event in events_in(file, project)}
-        for event in run_flow(project, instead={use.guard: effect}).events.values():
+        for event in run_flow(project, instead=dict.fromkeys(names, effect)).events.values():
             is_new = event.kind is not EventKind.MODEL_SHARED and (event.kind, event.path, event.span) not in before
             if is_new and event.guard is not None:
                 known[event.guard.path].append(event)
