@@ -36,8 +36,8 @@ class _OtherNames(set[str]):
 def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect) -> list[Event]:
     """What a guard of this effect at this use newly brings about, certainly or possibly; in the order of the text.
 
-    All guards of that name are run as such ones at once, and so are all classes and macros that stand for guards, so that
-    many questions cost one run.
+    All guards of that name are run as such ones at once, and so are all classes and macros that stand for guards: many
+    questions cost one run.
     """
     answers = project.memory(_Answers).of
     names = frozenset({use.guard}) if use.guard in _KNOWN else _other_names(project)
