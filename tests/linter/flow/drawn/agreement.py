@@ -101,8 +101,11 @@ def domain_error(run: Run) -> EventKind | None:
 
 
 def _kind_of(error: str) -> EventKind | None:
-    if not error.startswith("RuntimeError"):
-        return None
+    return kind_said(error) if error.startswith("RuntimeError") else None
+
+
+def kind_said(error: str) -> EventKind | None:
+    """The kind of event whose words are in an error."""
     return next((kind for kind in MESSAGES if (pytorch_says(kind) or "") in error), None)
 
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from cpp_snippets import snippet
-from guardfix.linter.flow.events import MESSAGES, Event, EventKind, pytorch_says
+from guardfix.linter.flow.events import MESSAGES, Event, EventKind
 from guardfix.linter.flow.running import run_flow
 from tests.runtime_shim.cpp.drawn import generator
 from tests.runtime_shim.cpp.drawn.building import on_shim, printed_by, source_text
 from tests.runtime_shim.cpp.drawn.scene import CppProgram, Scene
 from tests.runtime_shim.differential.generator.draw import Draw
+
+from .agreement import kind_said
 
 GUARDS = (
     *[("c10::InferenceMode", "true")] * 3,
@@ -39,26 +42,12 @@ def draw_program(seed: int) -> CppProgram:
         _open_guard(scene)
     for _ in range(3):
         generator.create(scene)
-    length = draw.between(12, 24)
-    while len(scene.lines) < length:
-        draw.weighted(_SUBJECTS)(scene)
-        if scene.depth and draw.chance(0.22):
-            generator.close(scene)
-    while scene.depth:
-        generator.close(scene)
+    generator.fill(scene, _SUBJECTS, draw.between(12, 24), 0.22)
     return CppProgram(seed, tuple(scene.lines))
 
 
-def _open_guard(scene: Scene) -> None:
-    if scene.depth <= 2:
-        guard, argument = scene.draw.pick(GUARDS)
-        scene.lines.append("{")
-        scene.lines.append(f"GUARD(guard{scene.guards}, {guard}{', ' if argument else ''}{argument})")
-        scene.depth += 1
-        scene.guards += 1
-
-
-_SUBJECTS = [
+_open_guard = partial(generator.open_guard, guards=GUARDS)
+_SUBJECTS: list[tuple[generator.Subject, float]] = [
     (generator.create, 1.5),
     (generator.unary, 2.0),
     (generator.binary, 4.0),
@@ -96,7 +85,7 @@ class Answer(NamedTuple):
 
 def answers(ran: Ran) -> Iterator[Answer]:
     for number, said in ran.raised.items():
-        kind = next((kind for kind in MESSAGES if (pytorch_says(kind) or "\0") in said), None)
+        kind = kind_said(said)
         if kind is not None:
             text, row = _plain(ran, number)
             told = [event.certain for at, event in _told(text) if at == row and event.kind is kind]

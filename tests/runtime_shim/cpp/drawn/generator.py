@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.runtime_shim.differential.generator.draw import Draw
 
 from . import wide_statements
 from .scene import GUARDS, SHAPES, CppProgram, Scene, Shape
 
+Subject = Callable[[Scene], None]
+"""Draws a statement."""
 PROFILES = ("plain", "wide")
 UNARY = "exp sin cos tanh sigmoid relu neg abs square sqrt log reciprocal floor sign".split()
 BINARY = "add sub mul div maximum minimum atan2".split()
@@ -23,14 +25,18 @@ def generate(seed: int, profile: str = "plain") -> CppProgram:
     scene = Scene(draw)
     for _ in range(draw.between(2, 3)):
         create(scene)
-    length = draw.between(8, 20)
+    fill(scene, subjects, draw.between(8, 20), 0.25)
+    return CppProgram(seed, tuple(scene.lines))
+
+
+def fill(scene: Scene, subjects: Sequence[tuple[Subject, float]], length: int, closing: float) -> None:
+    """Draw statements up to this number of lines; a block that is open ends after one with the chance `closing`."""
     while len(scene.lines) < length:
-        draw.weighted(subjects)(scene)
-        if scene.depth and draw.chance(0.25):
+        scene.draw.weighted(subjects)(scene)
+        if scene.depth and scene.draw.chance(closing):
             close(scene)
     while scene.depth:
         close(scene)
-    return CppProgram(seed, tuple(scene.lines))
 
 
 # -- statements
@@ -199,10 +205,10 @@ def ask(scene: Scene) -> None:
     scene.statement(f"note([&] {{ return {scene.draw.pick(forms)}; }})")
 
 
-def open_guard(scene: Scene) -> None:
+def open_guard(scene: Scene, guards: Sequence[tuple[str, str]] = GUARDS) -> None:
     if scene.depth > 2:
         return
-    guard, argument = scene.draw.pick(GUARDS)
+    guard, argument = scene.draw.pick(guards)
     scene.lines.append("  " * (scene.depth + 1) + "{")
     scene.depth += 1
     scene.lines.append(
@@ -216,7 +222,7 @@ def close(scene: Scene) -> None:
     scene.lines.append("  " * (scene.depth + 1) + "}")
 
 
-SUBJECTS: list[tuple[Callable[[Scene], None], float]] = [
+SUBJECTS: list[tuple[Subject, float]] = [
     (create, 1.0),
     (unary, 2.0),
     (binary, 3.0),
