@@ -244,7 +244,7 @@ class _Trial:
             return guards
         # A Python program that is stopped can't say what it has imported.
         known = files or ({str(linkless_path(program.path))} if program.is_python else files)
-        # A header's guard that the program does not include is none of its guards.
+        # A guard in a header counts only if the program includes that header.
         return tuple(
             reach
             for reach in guards

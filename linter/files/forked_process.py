@@ -57,7 +57,7 @@ def ending(status: int) -> str:
 
 
 def _default_signals() -> None:
-    """A forked process ends when it is told to, and leaves Ctrl-C to its parent."""
+    """Let SIGTERM and the like end a forked process; Ctrl-C is left to its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in ("SIGTERM", "SIGHUP", "SIGALRM"):
         if hasattr(signal, name):

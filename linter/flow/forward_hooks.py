@@ -1,4 +1,4 @@
-"""Forward hooks: what a module runs before and after its own `forward`, under the mode of whoever calls it."""
+"""Forward hooks: what a module runs before and after its own `forward`, under its caller's mode."""
 
 from __future__ import annotations
 

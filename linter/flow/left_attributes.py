@@ -1,7 +1,7 @@
 """What methods leave in the attributes of their object, for other methods to find.
 
-Where all that is stored in an attribute is made under a guard, whoever reads it gets what was made there. That holds
-only if every write in sight was seen: one in a method that wasn't run, or from outside of the class, ends it.
+If everything stored in an attribute is made under a guard, every method that reads the attribute gets what was made
+there. That holds only if every write was followed: one in a method that wasn't run, or from outside the class, ends it.
 """
 
 from __future__ import annotations
@@ -232,5 +232,5 @@ def _is_empty(value: Expression | None) -> bool:
     if isinstance(value, Bracketed):
         return all(map(_is_empty, value.items))
     if isinstance(value, CallExpression):
-        return last_name(value.callee) in _EMPTY and not any(isinstance(one, (MemberAccess)) for one in value.arguments)
+        return last_name(value.callee) in _EMPTY and not any(isinstance(one, MemberAccess) for one in value.arguments)
     return isinstance(value, NamePath) and value.name in _EMPTY

@@ -219,7 +219,7 @@ class Machine:
             self.exhausted[file.path, body.header] = None
 
     def attributes_before(self, closure: Closure, state: State, place: Place) -> dict[str, tuple[Value, Thing | None]]:
-        """The attributes of its object that a method writes; C++'s members are there, whoever reads them first."""
+        """The attributes of its object that a method writes; C++'s members exist before anything reads them."""
         receiver, holder = closure.receiver, state.thing(closure.receiver)
         if receiver is None or not isinstance(holder, Instance) or holder.cls is None:
             return {}

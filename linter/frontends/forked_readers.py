@@ -1,8 +1,8 @@
 """Forked processes that read files for this one, each with its own pipes.
 
-A pool from concurrent.futures waits for ever for a worker that was killed while it sent a result, as the other workers
-hold the same pipe; here, the end of a worker is the end of its pipe, whatever it was doing. What a lost worker had in
-hand is read again, file by file, in other processes; a file that ends them too is unreadable.
+A pool from concurrent.futures waits forever for a worker that was killed while sending a result, because the other
+workers hold the same pipe. Here, the end of a worker is the end of its pipe, whatever it was doing. What a lost worker
+had in hand is read again, file by file, in other processes; a file that ends them too is unreadable.
 """
 
 from __future__ import annotations
