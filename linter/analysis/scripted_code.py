@@ -23,7 +23,7 @@ from ..facts.expressions import (
     simple_name,
     words_of,
 )
-from ..facts.statement_walk import all_statements, blocks_of, expressions_of, words_in
+from ..facts.statement_walk import all_statements, blocks_of, bodies_below, expressions_of, words_in
 from ..named_tuples import NamedTuple
 from .model_types import MODULES_GIVE_THEMSELVES
 
@@ -90,7 +90,7 @@ class _Scripted:
             if any(_dotted(base) == _SCRIPT_MODULE for base in class_.bases):
                 for method in class_.inner:
                     yield from self._decorated(method, _SCRIPTS_METHODS)
-        for body in _all_bodies(self._module):
+        for body in bodies_below([self._module]):
             for statement, argument in _compiled_in(body.statements, expecting=False):
                 yield from self._compiled(argument, statement.span, body)
 
@@ -157,12 +157,6 @@ class _Scripted:
         if isinstance(argument, CallExpression) and simple_name(argument.callee) in self._known:
             return self._classes.get(simple_name(argument.callee))
         return None
-
-
-def _all_bodies(body: Body) -> Iterator[Body]:
-    yield body
-    for inner in body.inner:
-        yield from _all_bodies(inner)
 
 
 def _dotted(expression: Expression) -> str:

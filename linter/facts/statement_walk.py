@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from .bodies import (
@@ -112,7 +112,12 @@ def _words_in(body: Body) -> set[str]:
 
 def bodies_of(facts: Facts) -> Iterator[Body]:
     """All bodies of a file, with those inside others."""
-    waiting = list(facts.bodies)
+    return bodies_below(facts.bodies)
+
+
+def bodies_below(bodies: Iterable[Body]) -> Iterator[Body]:
+    """These bodies and those inside them."""
+    waiting = list(bodies)
     while waiting:
         one = waiting.pop()
         waiting += one.inner

@@ -81,7 +81,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf104_legacy_static_api.py': (2728, 2161083575),
     'rules/gf105_legacy_guard_in_string.py': (3165, 3518538750),
     'rules/gf201_temporary_guard.py': (3273, 119829574),
-    'rules/gf202_guard_covers_nothing.py': (9194, 3081486079),
+    'rules/gf202_guard_covers_nothing.py': (9077, 30897129),
     'rules/gf203_vexing_parse_guard.py': (3416, 257945454),
     'rules/gf204_static_or_global_guard.py': (3003, 1220326508),
     'rules/gf205_heap_guard.py': (6891, 3608901961),

@@ -188,13 +188,20 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     naming: dict[str, list[tuple[File, Body | None, Body]]] = defaultdict(list)
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
-    said = {file.number: _words_of(file) for file in program.files}
+    read = {
+        file.number: [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
+        for file in program.files
+    }
+    said = {
+        file.number: _words_of_module(file).union(*(words for _, _, words in read[file.number]))
+        for file in program.files
+    }
     # What only switches recording off shows where gradients are asked for, or threads are started.
     asking = {number for number, words in said.items() if not _ASKING.isdisjoint(words)}
     trainers = [cls for file in program.files for cls in _classes_of(file) if any(map(_gives_loss, cls.inner))]
     bases = {last_name(base) for cls in trainers for base in cls.bases}
     for file in program.files:
-        functions = [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
+        functions = read[file.number]
         for owner, body, words in functions:
             defining[body.name] += 1
             for word in words:
@@ -248,10 +255,6 @@ _ASKING = frozenset(
     "to_thread run_in_threadpool start_new_thread ThreadPool training_step compute_loss".split()
 )
 """A file without any of these words has no finding about a guard that only switches recording off."""
-
-
-def _words_of(file: File) -> frozenset[str]:
-    return _words_of_module(file).union(*({body.name} | words_in(body) for _, body in functions_of(file)))
 
 
 def _classes_of(file: File) -> list[Body]:
@@ -333,11 +336,10 @@ def _fill(receiver: Ref, filled: Mapping[str, Tensor | LeftTensor], state: State
     """Give an object the attributes that other methods have filled."""
     made = state.thing(receiver)
     if filled and isinstance(made, Instance):
-        empty = {name for name in filled if _is_empty(made.attributes.get(name, NONE), state)}
         known = {
             name: left_attributes.filled(state, thing, name) if isinstance(thing, LeftTensor) else state.add(thing)
             for name, thing in filled.items()
-            if name in empty
+            if _is_empty(made.attributes.get(name, NONE), state)
         }
         state.change(receiver, attributes={**made.attributes, **known})
         state.doubts |= {one.doubt for one in filled.values() if isinstance(one, LeftTensor)} - {""}

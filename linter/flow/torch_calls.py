@@ -164,7 +164,7 @@ def apply(
     for key in row.writes:
         for ref in arguments.get(key, ()):
             recorded = bool(differentiable)
-            with_normal = _is_wrapped(rows, row, place) or _has_normal(row, bound, key, state)
+            with_normal = _is_wrapped(rows, row, place) or _has_normal(row, arguments, key, state)
             if not write_tensor(machine, ref, state, place, name, recorded=recorded, with_normal=with_normal):
                 return []
             written = state.tensor(ref)
@@ -203,10 +203,10 @@ def _is_wrapped(rows: Sequence[Op], row: Op, place: Place) -> bool:
     return place.file.language == "python" and row.overload == "Scalar" and rows[0].overload == "Tensor"
 
 
-def _has_normal(row: Op, bound: Mapping[str, Value], written: str, state: State) -> bool:
+def _has_normal(row: Op, given: Mapping[str, Sequence[Ref]], written: str, state: State) -> bool:
     """Whether another operand than the one written to isn't an inference tensor."""
-    others = [bound.get(one.name, NONE) for one in row.arguments if one.kind == "tensor" and one.name != written]
-    return any(is_inference(ref, state) is not True for value in others for ref in tensors_in(value, state))
+    others = [one.name for one in row.arguments if one.kind == "tensor" and one.name != written]
+    return any(is_inference(ref, state) is not True for name in others for ref in given.get(name, ()))
 
 
 def _result(

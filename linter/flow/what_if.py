@@ -16,21 +16,10 @@ class _Answers:
     """What a project has answered, by what stands for which guard: the events of each file."""
 
     def __init__(self) -> None:
-        self.of: dict[tuple[frozenset[str], Effect], dict[str, list[Event]]] = {}
+        self.of: dict[tuple[str, Effect], dict[str, list[Event]]] = {}
 
 
 _KNOWN = frozenset({*CPP, *PYTHON})
-
-
-def _other_names(project: Project) -> frozenset[str]:
-    """The project's own names for guards."""
-    if not (found := project.memory(_OtherNames)):
-        found |= {use.guard for facts in project for use in facts.guard_uses} - _KNOWN
-    return frozenset(found)
-
-
-class _OtherNames(set[str]):
-    """Filled when it is first asked."""
 
 
 def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect) -> list[Event]:
@@ -40,10 +29,11 @@ def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect
     questions cost one run.
     """
     answers = project.memory(_Answers).of
-    names = frozenset({use.guard}) if use.guard in _KNOWN else _other_names(project)
-    known = answers.get((names, effect))
+    name = use.guard if use.guard in _KNOWN else ""
+    known = answers.get((name, effect))
     if known is None:
-        known = answers[names, effect] = defaultdict(list)
+        known = answers[name, effect] = defaultdict(list)
+        names = {name} if name else {one.guard for file in project for one in file.guard_uses} - _KNOWN
         before = {(event.kind, event.path, event.span) for file in project for event in events_in(file, project)}
         for event in run_flow(project, instead=dict.fromkeys(names, effect)).events.values():
             is_new = event.kind is not EventKind.MODEL_SHARED and (event.kind, event.path, event.span) not in before

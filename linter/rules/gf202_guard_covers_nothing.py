@@ -67,10 +67,10 @@ from ..analysis.plain_data import handles_plain_data_alone
 from ..analysis.project import Project
 from ..analysis.project_summary import is_test_path
 from ..facts import Facts, Form, GuardUse
-from ..facts.bodies import AnyStatement, Assign, Block, Body, Define, Evaluate, If, Loop, ReturnStatement
+from ..facts.bodies import AnyStatement, Assign, Block, Define, Evaluate, If, Loop, ReturnStatement
 from ..facts.expressions import CallExpression, LambdaExpression, MemberAccess, NamePath, last_name
 from ..facts.python_uses import uses_of
-from ..facts.statement_walk import all_statements
+from ..facts.statement_walk import all_statements, bodies_of
 from ..findings import Applicability, Finding
 from ..lazy_regex import lazy_regex
 from ..rule import Rule, RuleFix
@@ -147,23 +147,17 @@ def hooks_alone(facts: Facts, project: Project) -> Iterator[Finding]:
     if facts.python is None or not facts.bodies or is_test_path(facts.path):
         return
     uses = [use for use in uses_of(facts, (guards.NO_GRAD, guards.PYTHON_INFERENCE_MODE), Form.WITH) if use.mode]
-    for statement in _blocks(facts.bodies[0]) if uses else ():
+    statements = (one for body in bodies_of(facts) for one in all_statements(body.statements))
+    for statement in (one for one in statements if isinstance(one, Block)) if uses else ():
         use = next((use for use in uses if statement.span.holds(use.call_span)), None)
         if use is not None and len(statement.items) == 1 and all(map(_makes_callables, statement.block)):
-            done = (
-                "hooks are only registered" if any(map(_registers, statement.block)) else "functions are only defined"
-            )
+            registers = any(map(_registers, statement.block))
+            done = "hooks are only registered" if registers else "functions are only defined"
             message = (
                 f"{use.use.guard} covers nothing: {done} in this block, and run later, when it has ended; "
                 f"open it in what they run"
             )
             yield RULE.at(facts, use.call_span, message, use=use.use)
-
-
-def _blocks(body: Body) -> Iterator[Block]:
-    yield from (one for one in all_statements(body.statements) if isinstance(one, Block))
-    for inner in body.inner:
-        yield from _blocks(inner)
 
 
 _REGISTERS = lazy_regex(r"register_\w*hook$")
@@ -174,12 +168,8 @@ def _makes_callables(statement: AnyStatement) -> bool:
     if isinstance(statement, Define):
         return True
     if isinstance(statement, (Loop, If)):
-        return all(
-            map(
-                _makes_callables,
-                (*(statement.block if isinstance(statement, Loop) else statement.then), *statement.otherwise),
-            )
-        )
+        block = statement.block if isinstance(statement, Loop) else statement.then
+        return all(map(_makes_callables, (*block, *statement.otherwise)))
     return (isinstance(statement, Assign) and isinstance(statement.value, LambdaExpression)) or _registers(statement)
 
 
