@@ -18,12 +18,17 @@ _START, _END = f"{_PREFIX}(", f"{_PREFIX})"
 
 _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: all but the tab and the line feed
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of text: Trojan Source
-    "\u2028\u2029"  # ends of lines, for some
-    "\xad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # nothing to be seen
-    "\ud800-\udfff"  # half of a character
+    "\u202a-\u202e\u2028\u2029"  # what turns the direction of text (Trojan Source), and ends of lines, for some
+    # Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt: nothing to be seen, by definition.
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\u2800\ufff9-\ufffc\U00016fe4\U0001d159"  # glyphs that are empty, and what stands for or around something else
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # half of a character, and no character
 )
-"""Neither joiner is among them: Persian and emoji need those."""
+
+_JOINERS = "\u200c\u200d\ufe0e\ufe0f"
+_JOINED = r"[\u0600-\u061b\u061d-\u115e\u1161-\u17b3\u17b6-\u180a\u1810-\u1fff\u2190-\u27ff\u2900-\u2bff\ufe0f\U0001f000-\U0001fbff]"
+"""Persian, the scripts of India, and emoji need joiners and the two last variation selectors, but only after these."""
 
 
 def readable(text: str) -> str:
@@ -117,7 +122,7 @@ def _reference(code: int) -> str:
 
 @cache
 def _unseen() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSEEN}]")
+    return re.compile(f"[{_UNSEEN}](?<!{_JOINED}[{_JOINERS}])(?<!\ufe0f(?=\u20e3))")
 
 
 @cache

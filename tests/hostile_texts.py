@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from pathlib import Path
 
 ACTS = {
@@ -14,6 +15,8 @@ ACTS = {
     "bidi": "\u202eevil\u2066\u2069\u200f",
     "lines": "a\u2028b\u2029c",
     "unseen": "a\ufeff\u200b\U000e0041b",
+    "blank": "a\u3164\u115f\u1160\uffa0\u2800\u034f\u17b4\u180b\U0001d173\U0001bca0\ufe00\ufffc\ufffb\U000e0fff",
+    "joiners": "a\u200db\u200cc\ufe0f",
     "github": "b\n::set-output name=x::y\n",
     "github_first": "::error file=a::taken",
     "azure": "##vso[task.setvariable variable=a]b",
@@ -23,9 +26,24 @@ ACTS = {
 }
 """What hurts, by why; the names of files are made of these."""
 
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\u200b\U000e0000-\U000e007f]"
+_OTHER_DEFAULT_IGNORABLE = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
 )
+"""Of Unicode's PropList.txt, with the variation selectors. The rest of Default_Ignorable_Code_Point is of category Cf."""
+_SEEN = "\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001345f"
+"""Of category Cf and yet visible: marks around numbers, joiners that Egyptian hieroglyphs show."""
+
+
+def acting_characters() -> list[str]:
+    """Controls, what turns or ends lines, and what leaves no mark on paper, by the categories that Python knows."""
+    unseen = re.compile(f"[{_OTHER_DEFAULT_IGNORABLE}\u2800\ufffc]")
+    seen = re.compile(f"[{_SEEN}\t\n]")
+    every = map(chr, (*range(0x20000), *range(0xE0000, 0xE1000)))
+    acts = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return [one for one in every if unseen.match(one) or (unicodedata.category(one) in acts and not seen.match(one))]
+
+
+_CONTROLS = re.compile(f"[{''.join(acting_characters())}]")
 _OWN = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[\x20-\x7e]*\x1b\\")
 """Colors and links; what is hostile here has none of them."""
 _OWN_COMMANDS = re.compile(r"^::(error|warning|notice) title=|^##vso\[task\.logissue type=", re.MULTILINE)

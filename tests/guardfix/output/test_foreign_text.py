@@ -15,7 +15,7 @@ from guardfix.output.finding_places import xml_text
 from guardfix.output.json_text import json_text
 from guardfix.output.plain_echo import PrintingStream, echo
 from guardfix.output.terminal_layout import hyperlink, styling
-from hostile_texts import ACTS, harm_in
+from hostile_texts import ACTS, acting_characters, harm_in
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,14 @@ from hostile_texts import ACTS, harm_in
         pytest.param("a/b c.cpp", "a/b c.cpp", id="a name"),
         pytest.param("größe/解.cpp", "größe/解.cpp", id="a name in another language"),
         pytest.param("नम\u200cस 👩\u200d💻", "नम\u200cस 👩\u200d💻", id="joiners, which Persian and emoji need"),
+        pytest.param(
+            "❤️‍🔥 ☎\ufe0e 1\ufe0f\u20e3 می\u200cخواهم",
+            "❤️‍🔥 ☎\ufe0e 1\ufe0f\u20e3 می\u200cخواهم",
+            id="how emoji are drawn",
+        ),
+        pytest.param("a\u200db\ufe0f", "a<U+200D>b<U+FE0F>", id="joiners where there is nothing to join"),
+        pytest.param("解\u3000é a\xa0b", "解\u3000é a\xa0b", id="spaces that are seen as such"),
+        pytest.param("x\u3164\u2800\uffa0\ufffc", "x<U+3164><U+2800><U+FFA0><U+FFFC>", id="empty glyphs"),
         pytest.param("a\nb\tc", "a␊b\tc", id="a line feed in a name"),
         pytest.param("\x1b[31m\x07\r\x7f", "␛[31m␇␍␡", id="controls"),
         pytest.param("\x9b\x85", "<U+009B><U+0085>", id="C1"),
@@ -35,6 +43,10 @@ from hostile_texts import ACTS, harm_in
 def test_a_text_on_one_line(text: str, line: str) -> None:
     assert printable(text) == line
     assert len(same_length(text)) == len(text)
+
+
+def test_nothing_that_acts_or_hides_is_printed_between_letters() -> None:
+    assert [hex(ord(one)) for one in acting_characters() if one in printed(f"a{one}b")] == []
 
 
 @pytest.mark.parametrize(
