@@ -25,8 +25,8 @@ from hostile_texts import ACTS, acting_characters, harm_in
         pytest.param("größe/解.cpp", "größe/解.cpp", id="a name in another language"),
         pytest.param("नम\u200cस 👩\u200d💻", "नम\u200cस 👩\u200d💻", id="joiners, which Persian and emoji need"),
         pytest.param(
-            "❤️‍🔥 ☎\ufe0e 1\ufe0f\u20e3 می\u200cخواهم",
-            "❤️‍🔥 ☎\ufe0e 1\ufe0f\u20e3 می\u200cخواهم",
+            "❤️‍🔥 ☎\ufe0e 1\ufe0f\u20e3 \u0645\u06cc\u200c\u062e",
+            "❤️‍🔥 ☎\ufe0e 1\ufe0f\u20e3 \u0645\u06cc\u200c\u062e",
             id="how emoji are drawn",
         ),
         pytest.param("a\u200db\ufe0f", "a<U+200D>b<U+FE0F>", id="joiners where there is nothing to join"),
