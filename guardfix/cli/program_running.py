@@ -6,17 +6,20 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..foreign_text import printed
 from ..output.plain_echo import echo
 from .ending_signals import end_as_interrupted
 from .unexpected_errors import status_after
 
 if TYPE_CHECKING:
+    import threading
+
     from guardfix.runtime_shim.cpp import CompilerOptions
 
 _PYTHON = ".py"
@@ -86,6 +89,40 @@ def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions
     return replace(options, include=(*options.include, *include), link=(*options.link, *link))
 
 
+@contextlib.contextmanager
+def _reports_guarded() -> Iterator[None]:
+    """Inside, what Python itself reports of a program that has the streams for itself is made harmless: its warnings,
+    and the errors of its threads, which name its file.
+    """
+    import threading
+    import traceback
+    import warnings
+
+    formatted, in_thread = warnings.formatwarning, threading.excepthook
+
+    def warning(*told: Any, **also: Any) -> str:
+        return printed(formatted(*told, **also))
+
+    def thread_failed(failure: threading.ExceptHookArgs) -> None:
+        kind, error, trace, thread = failure
+        if kind is not SystemExit and sys.stderr is not None:
+            name = thread.name if thread is not None else threading.get_ident()
+            lines = traceback.format_exception(kind, error, trace)
+            sys.stderr.write(printed("".join([f"Exception in thread {name}:\n", *lines])))
+
+    warnings.formatwarning, threading.excepthook = warning, thread_failed
+    try:
+        yield
+    finally:
+        warnings.formatwarning, threading.excepthook = formatted, in_thread
+
+
+def _report(shown: str) -> None:
+    """What guardfix says of an error that left a Python program."""
+    echo(shown, err=True, nl=False)
+    _explain(shown)
+
+
 def _explain(shown: str, source: Path | None = None) -> None:
     """One line after a traceback: what the tensor is and where it was made, and what says more; or what an import asks
     for that PyTorch has and the shim lacks, of which Python says only that it can't be imported.
@@ -143,7 +180,8 @@ def run_program(
     how: dict[str, Any] = {"module": backend, "trace": trace, "legacy_since19": legacy_since19}
     try:
         if file.suffix == _PYTHON:
-            return run_python(file, arguments, all_frames=all_frames, at_error=_explain, **how)
+            with _reports_guarded():
+                return run_python(file, arguments, all_frames=all_frames, at_error=_report, **how)
         compiled_with = _with_third_parties(file, CompilerOptions(**options))
         return run_cpp(file, arguments, options=compiled_with, at_error=partial(_explain, source=file), **how)
     except ProgramError as error:

@@ -71,8 +71,10 @@ def cannot_go_on(error: OSError) -> int:
     click also ends its commands with 1 in that case.
     """
     if error.errno != errno.EPIPE:
+        from ..foreign_text import printed
+
         what = f"{error.filename}: " if error.filename else "cannot write the output: "
-        sys.stderr.write(f"guardfix: {what}{error.strerror or error}\n")
+        sys.stderr.write(printed(f"guardfix: {what}{error.strerror or error}\n"))
     if not error.filename:
         # What is still buffered cannot be written either; at exit Python would try, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

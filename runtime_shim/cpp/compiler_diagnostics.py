@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -214,8 +213,8 @@ class PyTorchMissing(ProgramError):
 _SHIM = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def print_traceback(error: BaseException, source: str, *, all_frames: bool = False) -> str:
-    """Print an error that left a program, from the program's first frame on; what was printed.
+def traceback_text(error: BaseException, source: str, *, all_frames: bool = False) -> str:
+    """What is to be printed of an error that left a program, from the program's first frame on.
 
     The shim's frames are left out, unless PyTorch would raise no such error there.
     """
@@ -225,9 +224,7 @@ def print_traceback(error: BaseException, source: str, *, all_frames: bool = Fal
     shown = traceback.TracebackException(type(error), error, trace or error.__traceback__)
     if not all_frames:
         _leave_out_own(shown, set())
-    text = "".join(shown.format())
-    print(text, end="", file=sys.stderr)
-    return text
+    return "".join(shown.format())
 
 
 def _leave_out_own(shown: traceback.TracebackException, done: set[int]) -> None:

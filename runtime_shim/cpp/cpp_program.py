@@ -58,12 +58,12 @@ def run_python(
     trace: bool = False,
     legacy_since19: bool = False,
     all_frames: bool = False,
-    at_error: Callable[[str], None] | None = None,
+    at_error: Callable[[str], object] | None = None,
 ) -> int:
     """Executes the Python file `source` as `__main__` with `torch` bound to `module`; returns its exit status.
 
-    An exception that leaves the program is printed with its traceback, without the shim's frames unless `all_frames`
-    are wanted, and the status is 1. `at_error` is then called with what was printed.
+    When an exception leaves the program, `at_error` gets its traceback, without the shim's frames unless `all_frames`
+    are wanted, and prints it; by default, it is printed as it is. The status is then 1.
     """
     backend = torch_backend.make(module, legacy_since19=legacy_since19)
     before, sys.argv = sys.argv, [str(source), *arguments]
@@ -79,12 +79,10 @@ def run_python(
         print(stop.code, file=sys.stderr)
         return 1
     except Exception as error:
-        from .compiler_diagnostics import print_traceback
+        from .compiler_diagnostics import traceback_text
 
         sys.stdout.flush()
-        shown = print_traceback(error, str(source), all_frames=all_frames)
-        if at_error is not None:
-            at_error(shown)
+        (at_error or sys.stderr.write)(traceback_text(error, str(source), all_frames=all_frames))
         return 1
     finally:
         sys.argv = before

@@ -71,12 +71,12 @@ def execute(specification: Specification, writer: Writer) -> int:
             print(stop.code, file=sys.stderr)
             status = 1
     except BaseException as raised:  # whatever leaves the program is how it ended
-        from ..cpp.compiler_diagnostics import print_traceback
+        from ..cpp.compiler_diagnostics import traceback_text
 
         status, error, message = 1, type(raised).__name__, str(raised)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
-        print_traceback(raised, specification.source)
+        print(traceback_text(raised, specification.source), end="", file=sys.stderr)
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     writer.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from guardfix.cli.program_running import plain_program
+from hostile_texts import ACTS, harm_in
 
 PROGRAM = """\
 #include <torch/torch.h>
@@ -211,3 +212,33 @@ def test_what_an_import_lacks_is_named(tmp_path: Path, line: str, named: list[st
     done = guardfix_run("a.py", cwd=tmp_path)
     assert done.returncode == 1
     assert [shown for shown in done.stderr.splitlines() if shown.startswith("guardfix:")] == named
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names there")
+@pytest.mark.parametrize("options", [pytest.param((), id="as it is"), pytest.param(("--contain",), id="contained")])
+@pytest.mark.parametrize(
+    ("text", "status", "told"),
+    [
+        pytest.param("raise ValueError('\x1b[2J')\n", 1, "ValueError: ␛[2J", id="an error"),
+        pytest.param("import torch\ntorch.ones(2).backward()\n", 1, "does not require grad", id="one of the shim's"),
+        pytest.param("x = (\n", 1, "SyntaxError: ", id="no Python"),
+        pytest.param("import warnings\nwarnings.warn('\x9b2J')\n", 0, "<U+009B>2J", id="a warning"),
+        pytest.param("x = 1 is 1\n", 0, "SyntaxWarning: ", id="a warning about syntax"),
+        pytest.param(
+            "import threading\nt = threading.Thread(target=lambda: 1 / 0, name='\x07')\nt.start(); t.join()\n",
+            0,
+            "Exception in thread ␇:\n",
+            id="an error in a thread",
+        ),
+        pytest.param("import sys\nsys.stderr.write('its own \\x07')\n", 0, "its own \x07", id="what it prints itself"),
+    ],
+)
+@pytest.mark.some(3)
+def test_what_is_said_of_a_program_does_not_act(
+    tmp_path: Path, options: tuple[str, ...], text: str, status: int, told: str
+) -> None:
+    name = "".join(map(ACTS.__getitem__, ("escape", "bidi", "blank", "azure", "github"))) + ".py"
+    (tmp_path / name).write_text(text)
+    done = guardfix_run(*options, name, cwd=tmp_path)
+    assert (done.returncode, told in done.stderr) == (status, True), done.stderr
+    assert harm_in(done.stderr.replace("its own \x07", "").encode()) == []
