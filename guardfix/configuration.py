@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 from guardfix.linter.files.project_root import UnknownSettings, find_configuration
-from guardfix.linter.files.sources import Unreadable, read_regular
 from guardfix.linter.lazy_regex import lazy_regex
+from guardfix.regular_files import read_regular
 
 from .settings_table import BY_KEY
 
@@ -247,8 +247,6 @@ def _table_of(path: str) -> Mapping[str, Any]:
         table: Mapping[str, Any] = _toml().loads(_utf8(read_regular(path, _LARGEST), path))
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}; --isolated reads no configuration") from None
-    except Unreadable as error:
-        raise BadConfiguration(f"{path}: {error}; --isolated reads no configuration") from None
     except RecursionError:
         raise BadConfiguration(f"{path}: not valid TOML: it nests too deep") from None
     except _toml().TOMLDecodeError as error:

@@ -11,6 +11,8 @@ import stat
 from collections.abc import Collection
 from pathlib import Path
 
+from guardfix.regular_files import read_regular, read_regular_text
+
 
 class NoRepository(Exception):
     """A repository, or something of one, that can't be had; the message says why."""
@@ -19,10 +21,7 @@ class NoRepository(Exception):
 def small_text(path: str) -> str:
     """The text of a small file; empty when there is none. Pipes aren't read."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return ""
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(1 << 16)
+        return read_regular_text(path, "surrogateescape")[: 1 << 16]
     except OSError:
         return ""
 
@@ -116,7 +115,7 @@ def copy_refs(source: Path, target: Path) -> None:
     with contextlib.suppress(OSError):
         if (source / "packed-refs").is_file():
             _refuse_large(source / "packed-refs")
-            refs.update((name, commit) for commit, name in _PACKED.findall((source / "packed-refs").read_bytes()))
+            refs.update((name, commit) for commit, name in _PACKED.findall(read_regular(source / "packed-refs")))
     for above, _, files in os.walk(source / "refs"):
         for file in files:
             path = Path(above, file)

@@ -20,6 +20,7 @@ from guardfix.linter.engine import Options, check
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.findings import Context
 from guardfix.linter.lazy_regex import lazy_regex
+from guardfix.regular_files import read_regular
 
 _EXPECTED = lazy_regex(r"(?://|#|/\*)\s*([A-Z]+\d{3,}(?:[ \w]|,\s*[A-Z]+\d{3,})*?)\s*(?:\*/\s*\\?)?$")
 _SIBLINGS = {"migrated": FixChoice(), "unsafe": FixChoice(unsafe=True)}
@@ -35,8 +36,7 @@ def is_sibling(path: str) -> bool:
 
 def fixture_mistakes(path: str, options: Options) -> Iterator[str]:
     """In what a fixture is not as it says. Each is checked alone, as if there were no other file."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = read_regular(path)
     report = _checked(path, data, options, FixChoice())
     run = {rule.code for rule in report.rules}
     expected = Counter(one for one in _expected(data) if one[1] in run)
@@ -58,8 +58,7 @@ def _sibling_mistakes(path: str, data: bytes, options: Options) -> Iterator[str]
     for kind, choice in _SIBLINGS.items():
         sibling = f"{stem}.{kind}{suffix}"
         if os.path.exists(sibling):
-            with open(sibling, "rb") as file:
-                wanted = file.read()
+            wanted = read_regular(sibling)
         rewritten = next(iter(settle(_checked(path, data, options, choice)).rewrites), None)
         got = data if rewritten is None or rewritten.refused else rewritten.source.encode(rewritten.text)
         if got != wanted:

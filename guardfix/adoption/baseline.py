@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from guardfix.linter.engine import Report
-from guardfix.linter.files.sources import Unreadable, read_regular
 from guardfix.linter.findings import Finding
+from guardfix.regular_files import read_regular
 
 from .fingerprints import Mark, function_name, mark_of_finding
 
@@ -80,8 +80,6 @@ class Baseline:
             told = json.loads(read_regular(path).decode("utf-8"))
         except OSError as error:
             raise BadBaseline(f"{path}: {error.strerror or error}") from None
-        except Unreadable as error:
-            raise BadBaseline(f"{path}: {error}") from None
         except ValueError as error:
             raise BadBaseline(f"{path}: not valid JSON: {error}") from None
         except RecursionError:

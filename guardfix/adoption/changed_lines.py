@@ -14,6 +14,7 @@ from guardfix.git_files import NoRepository
 from guardfix.linter.engine import Report
 from guardfix.linter.findings import Finding
 from guardfix.linter.lazy_regex import lazy_regex
+from guardfix.regular_files import read_regular
 
 _HUNK = lazy_regex(rb"@@ -\d+(?:,(?P<old>\d+))? \+(?P<row>\d+)(?:,(?P<new>\d+))? @@")
 _ESCAPED = lazy_regex(rb"\\([0-7]{3}|.)", re.DOTALL)
@@ -153,7 +154,6 @@ def read_diff(path: str) -> bytes:
             raise NoDiff("standard input is closed")
         return sys.stdin.buffer.read()
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(path, pipes=True)
     except OSError as error:
         raise NoDiff(f"{path}: {error.strerror or error}") from None

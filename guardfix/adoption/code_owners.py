@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from guardfix.linter.files.ignore_patterns import IgnorePattern, NoPattern
-from guardfix.linter.files.sources import Unreadable, read_regular
+from guardfix.regular_files import read_regular
 
 PLACES = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
 """Where the file is, from the top of the repository."""
@@ -31,7 +31,7 @@ class CodeOwners:
         for place in PLACES:
             try:
                 return cls.parse(read_regular(os.path.join(top, place)).decode("utf-8", "replace"))
-            except (OSError, Unreadable):
+            except OSError:
                 continue
         return cls()
 

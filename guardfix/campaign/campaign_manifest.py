@@ -12,10 +12,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from guardfix.configuration import BadConfiguration, Configuration, read_configuration
+from guardfix.regular_files import read_regular_text
 
 Shards = tuple[tuple[str, ...], ...]
 
@@ -47,13 +47,14 @@ class RepositoryEntry:
         return self.shards if isinstance(self.shards, int) else len(self.shards)
 
 
+_LARGEST = 1 << 26
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
 
 
 def read_manifest(path: str) -> list[RepositoryEntry]:
     """The repositories of a manifest, in its order. Raises `BadManifest`."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_regular_text(path, largest=_LARGEST)
     except OSError as error:
         raise BadManifest(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from guardfix.regular_files import read_regular, read_regular_text
+
 from .repository_task import ENDED_BY_LIMITS, RepositoryTask, TaskOutcome, TaskResult
 
 REPOSITORY = "repository.json"
@@ -128,7 +130,7 @@ class ResultStore:
         """The tasks of the last run, in their order. Raises `BadStore`."""
         self.check_there()
         try:
-            told = json.loads((self.folder / _CAMPAIGN).read_text(encoding="utf-8"))
+            told = json.loads(read_regular(self.folder / _CAMPAIGN))
             rows = [(name, shard, folder) for name, shard, folder in told["tasks"]]
         except (OSError, ValueError, KeyError, TypeError):
             raise BadStore(f"{self.folder / _CAMPAIGN} can't be read; run the campaign again") from None
@@ -142,7 +144,7 @@ class ResultStore:
 
     def _journal(self) -> Iterator[tuple[tuple[str, int], str]]:
         try:
-            lines = (self.folder / _JOURNAL).read_text(encoding="utf-8").split("\n")
+            lines = read_regular_text(self.folder / _JOURNAL).split("\n")
         except FileNotFoundError:
             return
         for line in lines[:-1]:  # the last may be half a line, of a run that was killed
@@ -162,7 +164,7 @@ class ResultStore:
 
 def _row_of(folder: Path) -> dict[str, Any] | None:
     try:
-        row = json.loads((folder / REPOSITORY).read_text(encoding="utf-8"))
+        row = json.loads(read_regular(folder / REPOSITORY))
     except (OSError, ValueError):
         return None
     return row if isinstance(row, dict) else None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from guardfix.output.plain_echo import echo
+from guardfix.regular_files import read_regular_text
 
 from .repository_work import FINDINGS, USES
 from .result_store import REPOSITORY, KnownTask, ResultStore
@@ -104,7 +105,7 @@ def connect(store: ResultStore) -> DuckDBPyConnection:
     tasks = store.tasks()
     stamp = store.stamp()
     at = store.folder / _STAMP
-    if not at.is_file() or at.read_text(encoding="utf-8") != stamp:
+    if not at.is_file() or read_regular_text(at) != stamp:
         _write_tables(store, tasks)
         at.write_text(stamp, encoding="utf-8")
     connection: DuckDBPyConnection = duckdb.connect(config=_offline({"memory_limit": _MEMORY}))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from guardfix.linter.files.user_cache import for_us_alone, made_folder, own_folder
+from guardfix.regular_files import read_regular
 
 if TYPE_CHECKING:
     from guardfix.codemods.fixable import FixableReport
@@ -59,8 +60,7 @@ def kept_choices(report: FixableReport) -> dict[tuple[str, int], Purpose]:
 
 def _rows() -> Iterator[list[object]]:
     try:
-        with open(_file(), encoding="utf-8") as file:
-            rows = json.load(file)
+        rows = json.loads(read_regular(_file()))
     except (OSError, ValueError):
         return
     for row in rows if isinstance(rows, list) else ():

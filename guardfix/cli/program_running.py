@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from guardfix.regular_files import read_regular
+
 from ..foreign_text import printed
 from ..output.plain_echo import echo
 from .ending_signals import end_as_interrupted
@@ -75,7 +77,7 @@ def plain_program(arguments: Sequence[str]) -> tuple[Path, tuple[str, ...]] | No
 
 def _with_third_parties(file: Path, options: CompilerOptions) -> CompilerOptions:
     """The options, with the folders and libraries of third parties that the file includes, as `verify` finds them."""
-    named = re.findall(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', file.read_bytes(), re.MULTILINE)
+    named = re.findall(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', read_regular(file), re.MULTILINE)
     others = [name for name in map(os.fsdecode, named) if not _OF_THE_LANGUAGE.match(name)]
     others = [
         name for name in others if not any((folder / name).is_file() for folder in (file.parent, *options.include))
@@ -176,6 +178,9 @@ def run_program(
 
     if shared := about_shared_cache():
         echo(f"guardfix run: {shared}", err=True)
+        return 2
+    if not file.is_file():
+        echo(f"guardfix run: {file}: not a regular file", err=True)
         return 2
     how: dict[str, Any] = {"module": backend, "trace": trace, "legacy_since19": legacy_since19}
     try:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from guardfix.regular_files import read_regular
+
 from ..wording import passed
 
 _COMMANDS = ("check",)
@@ -58,6 +60,5 @@ def _may_matter(path: str, look: str) -> bool:
     if os.path.getsize(path) > _LARGEST:
         return True
     may_matter = __import__(look, fromlist=("may_matter",)).may_matter
-    with open(path, "rb") as file:
-        data = file.read()
+    data = read_regular(path)
     return data[:2] in (b"\xff\xfe", b"\xfe\xff") or may_matter(data)

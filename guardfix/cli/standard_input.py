@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from guardfix.regular_files import read_regular_text
+
 from ..foreign_text import printable
 from ..output.plain_echo import echo, write_bytes
 from .lazy_click_errors import failure, usage_error
@@ -38,8 +40,7 @@ def _listed(path: str) -> list[str]:
     if not path.startswith("@") or os.path.exists(path):
         return [path]
     try:
-        with open(path[1:], encoding="utf-8", errors="surrogateescape") as file:
-            return file.read().splitlines()
+        return read_regular_text(path[1:], "surrogateescape", pipes=True).splitlines()
     except OSError as error:
         raise failure(f"{path}: {error.strerror or error}") from None
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from guardfix.regular_files import read_regular_text
+
 from ..output.format_registry import load_format
 from ..output.json_text import json_text
 from ..output.plain_echo import echo
@@ -77,7 +79,7 @@ def test_settings(options: VerifyOptions) -> TestSettings:
     assert options.tests is not None, "the tests are asked for"
     file = options.known_failures
     try:
-        known = known_failures(file.read_text(encoding="utf-8", errors="replace")) if file is not None else frozenset()
+        known = known_failures(read_regular_text(file, "replace")) if file is not None else frozenset()
     except OSError as error:
         raise Failure(f"{file}: {error.strerror or error}") from None
     return TestSettings(options.tests, options.test_build, options.timeout or TEST_SECONDS, known)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from guardfix.regular_files import read_regular_text
+
 from ..foreign_text import printable
 from ..output.finding_places import ERRORS_PAGE
 from ..output.plain_echo import echo
@@ -56,8 +58,7 @@ def error_text(given: Sequence[str]) -> str:
     """What was pasted, piped, or named as a file."""
     if len(given) == 1 and given[0] != "-" and os.path.isfile(given[0]):
         try:
-            with open(given[0], encoding="utf-8", errors="replace") as file:
-                return file.read()[-_LARGEST:]
+            return read_regular_text(given[0], "replace")[-_LARGEST:]
         except OSError as error:
             raise Failure(f"{given[0]}: {error.strerror or error}") from None
     if given and tuple(given) != ("-",):

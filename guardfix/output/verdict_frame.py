@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from guardfix.regular_files import read_regular_text
+
 from ..foreign_text import printable
 from ..verify.judging.traces import in_words
 from ..verify.judging.verdicts import Verdict
@@ -74,7 +76,7 @@ def frame_lines(shown: VerdictFrame, style: Callable[..., str], width: int | Non
 
 def _line_of(path: Path, number: int) -> str | None:
     try:
-        lines = path.read_text("utf-8", "replace").splitlines()
+        lines = read_regular_text(path, "replace").splitlines()
     except OSError:  # it is gone since it was run
         return None
     return lines[number - 1] if 0 < number <= len(lines) else None

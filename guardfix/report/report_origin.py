@@ -11,6 +11,7 @@ from typing import Any
 
 from guardfix.closed_git import git_folders
 from guardfix.git_files import NoRepository
+from guardfix.regular_files import read_regular_text
 
 _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -64,8 +65,7 @@ def checked_out(folder: str) -> str:
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read(_MOST).strip()
+        return read_regular_text(path, "replace")[:_MOST].strip()
     except OSError:
         return ""
 
@@ -73,8 +73,7 @@ def _text(path: str) -> str:
 def last_report(path: str) -> ReportOrigin | None:
     """What the report in a file said of itself; None where there is none."""
     try:
-        with open(path, encoding="utf-8") as file:
-            said = _DATA.search(file.read())
+        said = _DATA.search(read_regular_text(path))
         made = json.loads(said[1])["made"] if said is not None else None
         return None if made is None else ReportOrigin(str(made["date"]), str(made["commit"]), int(made["findings"]))
     except (OSError, ValueError, KeyError, TypeError):

@@ -12,6 +12,7 @@ from guardfix.api import Options, check
 from guardfix.foreign_text import printable
 from guardfix.linter.files.workspace import Workspace
 from guardfix.output.verdict_text import result_reasons
+from guardfix.regular_files import read_regular_text
 from guardfix.verify.judging.aligned_traces import AlignedStep, StepAgreement, aligned
 from guardfix.verify.judging.guard_outcomes import GuardReach
 from guardfix.verify.judging.guard_sites import linkless_path
@@ -187,7 +188,7 @@ def program_content(result: Result) -> ShownProgram:
 
 def _source(path: Path) -> list[HighlightedLine]:
     try:
-        lines = path.read_text("utf-8", "replace").splitlines()
+        lines = read_regular_text(path, "replace").splitlines()
     except OSError:  # it is gone since it was run
         return []
     return highlighted([line.expandtabs(4) for line in lines], str(path)) if len(lines) <= MOST_LINES else []

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from guardfix.regular_files import read_regular
+
 _WORST_FIRST = (
     "changed",
     "stricter",
@@ -39,11 +41,11 @@ class VerifyResults:
 
 def read_verify_results(path: str) -> VerifyResults:
     """Read the file; paths in it start from the working folder. Raises `BadVerifyResults`, OSError."""
-    with open(path, encoding="utf-8") as file:
-        try:
-            read = json.load(file)
-        except (ValueError, RecursionError):
-            raise BadVerifyResults("it isn't JSON; write it with `guardfix verify --output-format json`") from None
+    text = read_regular(path)
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadVerifyResults("it isn't JSON; write it with `guardfix verify --output-format json`") from None
     found = VerifyResults()
     try:
         for result in read:

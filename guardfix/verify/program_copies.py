@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from guardfix.regular_files import read_regular_text
 from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, cache_folder
 from guardfix.runtime_shim.cpp.compiler_processes import wait_until_let_go
 from guardfix.runtime_shim.cpp.cpp_compilation import precompile_for
@@ -132,7 +133,7 @@ class ProgramCopies:
         self.model = MadeUpModel(self.settings.arguments)
         if self.settings.model:
             sources = [path for path in subject.sources if path.is_file()]
-            texts_of = [path.read_text(encoding="utf-8", errors="replace") for path in sources]
+            texts_of = [read_regular_text(path, "replace") for path in sources]
             folders = [
                 self._where(root, copy, copy / program.path.resolve().relative_to(root))
                 for root, copy, program in zip(self.roots, self.copies, subject.both, strict=True)

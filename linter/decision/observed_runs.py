@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from guardfix.regular_files import read_regular
+
 from ..files.user_cache import for_us_alone, made_folder, own_folder, user_cache_folder
 from ..findings import Context
 from ..named_tuples import NamedTuple
@@ -52,8 +54,7 @@ def kept_runs(digest: bytes) -> tuple[ObservedRun, ...]:
 @lru_cache(maxsize=256)
 def _read(folder: str, digest: bytes) -> tuple[ObservedRun, ...]:
     try:
-        with open(os.path.join(folder, f"{digest.hex()}.json"), encoding="utf-8") as file:
-            text = file.read()
+        text = read_regular(os.path.join(folder, f"{digest.hex()}.json"))
     except OSError:  # as it is with nearly every file
         return ()
     import json
@@ -84,8 +85,7 @@ def all_kept_runs() -> Iterator[KeptRun]:
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(_folder()):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                with open(entry.path, encoding="utf-8") as file:
-                    kept = json.load(file)
+                kept = json.loads(read_regular(entry.path))
                 holds = _holds(kept)
                 found += [KeptRun(run, entry.path, holds) for run in _runs(kept)]
     yield from sorted(found, key=lambda one: (one.run.where, one.run.start))
@@ -122,8 +122,7 @@ def _digest(path: str) -> str:
     import hashlib
 
     try:
-        with open(path, "rb") as file:
-            return hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+        return hashlib.blake2b(read_regular(path), digest_size=16).hexdigest()
     except OSError:
         return ""
 

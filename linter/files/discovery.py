@@ -9,12 +9,14 @@ from functools import cache, lru_cache
 
 from msgspec import Struct, field
 
+from guardfix.regular_files import read_regular
+
 from ..named_tuples import NamedTuple
 from .ignore_patterns import IgnorePatterns, is_pattern, pattern_lines
 from .languages import language_of
 from .prefilter_table import LANGUAGES
 from .project_root import CONFIGURATION_FILES
-from .sources import Unreadable, read_regular
+from .sources import Unreadable
 from .workspace import DISK, Workspace
 
 SKIPPED_FOLDERS = frozenset(

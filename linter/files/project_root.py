@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from guardfix.regular_files import read_regular
+
 from ..lazy_regex import lazy_regex
 
 CONFIGURATION_FILES = ("guardfix.toml", ".guardfix.toml", "pyproject.toml")
@@ -35,8 +37,7 @@ def configuration_in(folder: str) -> str | None:
 def _may_have_section(path: str) -> bool:
     """Whether the file configures guardfix. True if it can't be opened: reading it later gives the error."""
     try:
-        with open(path, "rb") as file:
-            data = file.read().replace(b"\0", b"")  # in UTF-16 as well
+        data = read_regular(path).replace(b"\0", b"")  # in UTF-16 as well
     except OSError:
         return True
     return SECTION in data or (_OTHER_SPELLING.search(data) is not None and _has_table(data))

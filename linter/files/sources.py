@@ -7,13 +7,14 @@ left as they are. `Source.encode` is the exact way back.
 from __future__ import annotations
 
 import codecs
-import os
-import stat
+import errno
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
 
 from msgspec import Struct
+
+from guardfix.regular_files import read_regular
 
 from ..facts import Span
 from ..named_tuples import NamedTuple
@@ -134,26 +135,6 @@ def read_from_disk(path: str, largest: int = 0) -> Source:
     try:
         data = read_regular(path, largest)
     except OSError as error:
-        raise Unreadable(error.strerror or str(error)) from None
+        setting = " (max-file-size)" if error.errno == errno.EFBIG else ""
+        raise Unreadable(f"{error.strerror or error}{setting}") from None
     return decode(data, path)
-
-
-def read_regular(path: str, largest: int = 0) -> bytes:
-    """The bytes of a file, of at most so many where `largest` is not 0.
-
-    Raises `Unreadable` for a larger one, and for what is not a regular file: opening a named pipe waits for somebody
-    to write into it. Raises OSError.
-    """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise Unreadable("not a regular file" if not stat.S_ISDIR(found.st_mode) else "Is a directory")
-        if largest and found.st_size > largest:
-            raise Unreadable(too_large(found.st_size, largest))
-        return file.read()
-
-
-def too_large(size: int, largest: int) -> str:
-    """Why a file of so many bytes is not read."""
-    return f"it has {size / (1 << 20):.1f} MB, and the largest that is read has {largest / (1 << 20):g} (max-file-size)"

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from .sources import BinaryFile, Source, Unreadable, decode, read_from_disk, too_large
+from guardfix.regular_files import too_large
+
+from .sources import BinaryFile, Source, Unreadable, decode, read_from_disk
 
 if TYPE_CHECKING:
     from ..facts import Facts
@@ -59,7 +61,7 @@ class Workspace(Struct, frozen=True, eq=False):
         data = self.buffer(path)
         if data is not None:
             if self.largest and len(data) > self.largest:
-                raise Unreadable(too_large(len(data), self.largest))
+                raise Unreadable(f"{too_large(len(data), self.largest)} (max-file-size)")
             return decode(data, path)
         if not self.has_disk:
             raise Unreadable(os.strerror(errno.ENOENT))

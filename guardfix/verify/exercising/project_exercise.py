@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from guardfix.regular_files import read_regular, read_regular_text
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.cmake_package import version_for, write_torch_distribution
 from guardfix.runtime_shim.recording.served_libraries import Serving, SourceGroup
@@ -157,7 +158,7 @@ class _ServedProject:
     def start(self, index: int, stack: ExitStack, *, counted: bool) -> LibraryServer:
         """Builds the copy before (0) or after (1) the migration, and loads it. The server ends with the stack."""
         migration = self.migration
-        texts = {path: path.read_bytes() for path in migration.counted}
+        texts = {path: read_regular(path) for path in migration.counted}
         texts |= dict(migration.texts) if index else {}
         if counted:
             texts |= {path: both[index] for path, both in migration.counted.items()}
@@ -195,7 +196,7 @@ class _ServedProject:
             raise VerificationFailed(f"building failed: {output.strip()[-2000:]}")
         modules, libraries = [], []
         for path in sorted(_libraries_below(self.copy)):
-            if b"PyInit_" in path.read_bytes():
+            if b"PyInit_" in read_regular(path):
                 modules.append(_module_name(path, self.copy))
             else:
                 libraries.append(str(path))
@@ -204,7 +205,7 @@ class _ServedProject:
 
     def _from_sources(self) -> Serving:
         """The C++ files themselves: one library for each that registers something, with those that register nothing."""
-        texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in self._cpp_files()}
+        texts = {path: read_regular_text(path, "replace") for path in self._cpp_files()}
         used = {path: text for path, text in texts.items() if not has_main(text)}
         bound = [path for path, text in used.items() if _MODULE.search(text)]
         ops = [path for path, text in used.items() if _REGISTERS.search(text) and path not in bound]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import structs
 
+from guardfix.regular_files import read_regular
+
 from .counted_guards import CountedText, is_entered
 
 if TYPE_CHECKING:
@@ -168,7 +170,7 @@ def count_guards_of(paths: Sequence[Path]) -> tuple[tuple[GuardSite, ...], list[
     for position, path in enumerate(paths):
         source = DISK.read_or_none(str(path))
         if source is None:
-            texts.append(path.read_bytes())
+            texts.append(read_regular(path))
             continue
         text = CountedText(source)
         uses = [use for use in (text.facts.guard_uses if text.facts is not None else ()) if is_entered(use)]

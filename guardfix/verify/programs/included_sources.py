@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from guardfix.linter.frontends.cpp.cpp_frontend import HEADERS
+from guardfix.regular_files import read_regular_text
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 
 from .project_walk import files_below
@@ -180,7 +181,7 @@ def included_names(file: Path) -> list[str]:
 
 def _text_of(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return read_regular_text(file, "replace")
     except OSError:
         return ""
 

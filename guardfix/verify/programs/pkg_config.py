@@ -18,6 +18,8 @@ from ctypes.util import find_library
 from functools import cache
 from pathlib import Path
 
+from guardfix.regular_files import read_regular_text
+
 _BY_FOLDER = {
     "curl": ("libcurl",),
     "fmt": ("fmt",),
@@ -97,7 +99,7 @@ def _include_folders(described: Path) -> list[Path]:
     variables: dict[str, str] = {}
     flags = ""
     with contextlib.suppress(OSError):
-        for line in described.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in read_regular_text(described, "replace").splitlines():
             line = re.sub(r"\$\{(\w+)\}", lambda match: variables.get(match[1], ""), line)
             if defined := re.match(r"(\w+)\s*=\s*(.*)", line):
                 variables[defined[1]] = defined[2].strip()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from guardfix.linter.files.compile_commands import CompileCommand, command_options, compile_command
+from guardfix.regular_files import read_regular
 from guardfix.runtime_shim.cpp.linked_program import SourceUnit
 
 from .included_sources import included_names
@@ -94,7 +95,7 @@ def _from_commands(path: Path, is_main: Any) -> dict[Path, Build]:
     if not path.is_file():
         return {}
     try:
-        entries = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+        entries = json.loads(read_regular(path))
         commands = [compile_command(entry, str(path.parent)) for entry in entries]
     except (ValueError, TypeError) as error:
         raise BadBuild(f"{path}: not a compilation database: {error}") from None
@@ -140,16 +141,16 @@ def _from_cmake(folder: Path, is_main: Any) -> dict[Path, Build]:
     if not indexes:
         return {}
     try:
-        return _executables(reply, json.loads(indexes[-1].read_text()), is_main)
+        return _executables(reply, json.loads(read_regular(indexes[-1])), is_main)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise BadBuild(f"{reply}: not an answer of CMake's file API: {error!r}") from None
 
 
 def _executables(reply: Path, index: Mapping[str, Any], is_main: Any) -> dict[Path, Build]:
     model_file = next(one["jsonFile"] for one in index["objects"] if one["kind"] == "codemodel")
-    model = json.loads((reply / model_file).read_text())
+    model = json.loads(read_regular(reply / model_file))
     source, build = Path(model["paths"]["source"]), Path(model["paths"]["build"])
-    targets = {one["id"]: json.loads((reply / one["jsonFile"]).read_text())
+    targets = {one["id"]: json.loads(read_regular(reply / one["jsonFile"]))
                for one in model["configurations"][0]["targets"]}  # fmt: skip
     found: dict[Path, Build] = {}
     for target in targets.values():

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from guardfix.module_command import module_command
+from guardfix.regular_files import read_regular, read_regular_text
 from guardfix.runtime_shim.cpp import cache_folder
 from guardfix.runtime_shim.extension.cmake_package import (
     KEEP_BUILDING,
@@ -95,7 +96,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
                 made = built.test() if packages and built.install(packages) else made
             if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
                 counted = False  # a counter does not compile there
-                tree.write({path: path.read_bytes() for path in migration.counted} | texts)
+                tree.write({path: read_regular(path) for path in migration.counted} | texts)
                 built = BuiltCopy(copy, scratch / f"{name} uncounted", settings)
                 made = built.test()
             rounds.append(made)
@@ -260,7 +261,7 @@ def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]
 def build_command(copy: Path) -> list[str]:
     """What builds the extensions of a project in place; nothing when it has none."""
     setup = copy / "setup.py"
-    text = setup.read_text(encoding="utf-8", errors="replace") if setup.is_file() else ""
+    text = read_regular_text(setup, "replace") if setup.is_file() else ""
     if not any(word in text for word in ("cpp_extension", "ext_modules")):
         return []
     # --force: setuptools knows of no header. What did not change comes from the cache of objects.

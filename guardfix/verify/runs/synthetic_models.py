@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from guardfix.regular_files import read_regular
+
 _LOADS = re.compile(r"\bjit(?:::|\.)(?:mobile::)?_?load(?:_for_mobile)?\s*\(\s*((?:[^(),]|\[[^\]]*\]|\([^()]*\))+)")
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s+"(?:[^"\\\n]|\\.)*")+')
@@ -225,7 +227,7 @@ def provide_model(texts: Iterable[str], given: str, arguments: tuple[str, ...], 
     if not places:
         return MadeUpModel(arguments)
     calls = called_methods(text)
-    archive = archive_of(calls, scores_for(text)) if given == "auto" else Path(given).read_bytes()
+    archive = archive_of(calls, scores_for(text)) if given == "auto" else read_regular(given)
     changed = list(arguments)
     elsewhere = {}
     for place in places:
