@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
@@ -215,11 +216,11 @@ def _check_all(
         known = ExtractionMemo()
 
 
-def found_files(paths: Sequence[str], options: Options) -> list[str]:
-    """The files that a check would look at. Raises as `check` does."""
+def found_files(paths: Sequence[str], options: Options, most: int = sys.maxsize) -> list[str]:
+    """The files that a check would look at, among as many names below the paths. Raises as `check` does."""
     run = RunOptions(options)
     languages = prefilter_of(run.rules, on_request=options.include_docs).languages
-    return ProjectReader(run.rules, Prefilter(languages, {}), _file_choice(run)).find(paths).paths()
+    return ProjectReader(run.rules, Prefilter(languages, {}), _file_choice(run)).find(paths, most=most).paths()
 
 
 def _file_choice(run: RunOptions) -> FileChoice:

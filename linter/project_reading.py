@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -247,8 +248,9 @@ class ProjectReader(Struct, dict=True):
         paths: Sequence[str],
         found: Callable[[list[str], str], None] | None = None,
         patterns_in: Callable[[str], PathPatterns] | None = None,
+        most: int = sys.maxsize,
     ) -> FoundFiles:
-        """The files of the languages that the run looks at, as its choice has it."""
+        """The files of the languages that the run looks at, as its choice has it, among the first names."""
         return find_files(
             paths,
             exclude=self.choice.exclude,
@@ -261,6 +263,7 @@ class ProjectReader(Struct, dict=True):
             languages=self.prefilter.languages,
             found=found,
             workspace=self.workspace,
+            most=most,
         )
 
     def _job(self, hits: Iterable[Hit], watched: frozenset[str] = frozenset()) -> Job:

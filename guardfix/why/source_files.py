@@ -19,6 +19,8 @@ from .tracebacks import StackFrame
 _MOST_FILES = 80
 """Files that are read for one error; the nearest to its frames come first."""
 _MOST_LISTED = 20_000
+_MOST_NAMES = 100_000
+"""Names of files and folders that are looked at for one error: half a second."""
 _MOST_LOOKED_AT = 50_000_000
 """Bytes that are searched for guards."""
 _MOST_KEPT = 500_000
@@ -45,7 +47,7 @@ def find_sources(
 
     Raises `NoSuchPath`.
     """
-    listed = found_files(list(given) or _trees(frames), Options())[:_MOST_LISTED]
+    listed = found_files(list(given) or _trees(frames), Options(), _MOST_NAMES)[:_MOST_LISTED]
     by_name: dict[str, list[str]] = {}
     for path in listed:
         by_name.setdefault(os.path.basename(path), []).append(path)
@@ -75,14 +77,18 @@ def _others(listed: Sequence[str], workspace: Workspace) -> Iterator[str]:
 
 
 def _trees(frames: Sequence[StackFrame]) -> list[str]:
-    """The projects of the frames' files; the working folder if none of them is there."""
+    """The projects of the frames' files, and the files that belong to none; the working folder if there is none.
+
+    A frame may name any file of the disk, so it leads to no folder that isn't marked as a project.
+    """
     found: list[str] = []
+    here = os.getcwd()
     for frame in frames:
         if not os.path.isfile(frame.path):
             continue
         folder = os.path.dirname(os.path.abspath(frame.path))
-        root = project_root(folder) or folder
-        root = os.path.relpath(root) if _is_below(root, os.getcwd()) else root
+        root = project_root(folder) or (os.curdir if _is_below(folder, here) else frame.path)
+        root = os.path.relpath(root) if _is_below(root, here) else root
         if root not in found:
             found.append(root)
     return found or [os.curdir]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 
 from msgspec import Struct, field
 
@@ -198,6 +200,7 @@ def find_files(
     languages: Mapping[str, str] = LANGUAGES,
     found: Callable[[list[str], str], None] | None = None,
     workspace: Workspace = DISK,
+    most: int = sys.maxsize,
 ) -> FoundFiles:
     """The files of these languages (suffix in small letters -> language) at and below `paths`, each once.
 
@@ -209,7 +212,7 @@ def find_files(
     are passed over, as they have no text, unless they are named themselves. Paths are
     reported as given: relative roots give relative paths. `found` is called with the paths of each folder,
     language by language, while the walk goes on. Below a folder there are the disk's files and the workspace's
-    texts in memory, which `exclude` and .gitignore leave out alike.
+    texts in memory, which `exclude` and .gitignore leave out alike. The walk ends after `most` names.
 
     Raises `NoSuchPath`, `BadPattern`, and what `patterns_in` raises.
     """
@@ -238,6 +241,7 @@ def find_files(
         respect_gitignore=respect_gitignore,
         force_exclude=force_exclude,
         result=FoundFiles({language: [] for language in languages.values()}, workspace=workspace),
+        left=most,
     )
     for shown, real in roots:
         walk.take_root(shown, real)
@@ -256,6 +260,8 @@ class _Walk(Struct):
     respect_gitignore: bool
     force_exclude: bool
     result: FoundFiles
+    left: int
+    """How many more names are looked at."""
     folders: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
     """Real paths of files that are not to be taken again."""
@@ -306,15 +312,16 @@ class _Walk(Struct):
 
     def _visit(self, shown: str, real: str, ignores: list[_IgnoreFile], excluded: Ignored | None) -> None:
         """A folder and those below it."""
-        if real in self.folders:
+        if real in self.folders or not self.left:
             return
         self.folders.add(real)
         try:
             with os.scandir(real) as entries:
-                listed: list[os.DirEntry[str]] = list(entries)
+                listed: list[os.DirEntry[str]] = list(islice(entries, self.left))
         except OSError as error:
             self.result.unreadable.append(UnreadPlace(shown, error.strerror or str(error), None))
             return
+        self.left -= len(listed)
         prefix = "" if shown == os.curdir else shown.rstrip(os.sep) + os.sep
         if self.respect_gitignore and any(entry.name == ".gitignore" for entry in listed):
             own = _read_ignore_file(real, self.result.unreadable, prefix + ".gitignore")

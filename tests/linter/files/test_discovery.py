@@ -198,3 +198,13 @@ def test_an_ignore_file_in_utf_16_is_reported(tmp_path: Path) -> None:
     assert [reason for _, reason, _ in walk.unreadable] == [
         "saved as UTF-16, which git can't read; save it as UTF-8; none of its patterns count"
     ]
+
+
+def test_no_more_names_are_looked_at_than_are_needed(tmp_path: Path) -> None:
+    for folder in range(20):
+        (tmp_path / f"{folder:02}").mkdir()
+        for name in range(10):
+            (tmp_path / f"{folder:02}" / f"{name}.py").touch()
+    assert len(find_files([str(tmp_path)])) == 200
+    assert len(find_files([str(tmp_path)], most=20 + 25)) == 25
+    assert len(find_files([str(tmp_path)], most=0)) == 0
