@@ -10,6 +10,7 @@ import click
 
 from ..foreign_text import printable
 from ..output.finding_places import repository_top
+from ..output.json_text import json_text
 from ..output.plain_echo import echo, write_bytes
 from ..wording import count_of
 from .chosen_fixes import FixOptions, choice_from
@@ -46,7 +47,12 @@ from .options import choosing, reading_limits, selection
     metavar="FILE",
     help="Show the verdicts of `guardfix verify --output-format json > FILE` with the findings that they concern.",
 )
-@click.option("--live", is_flag=True, hidden=True, help="The page asks the server that it comes from for changes.")
+@click.option(
+    "--live",
+    is_flag=True,
+    hidden=True,
+    help="For the server: the page asks it for changes, and on the line above it are the files that it links to.",
+)
 def command(
     output: str, title: str | None, link: str, live: bool, verify_results: str | None, **arguments: Any
 ) -> None:
@@ -79,11 +85,12 @@ def command(
     report = fixes_for(check_with(run), choice=choice)
     folder = os.curdir if output == "-" else os.path.dirname(output) or os.curdir
     named = title or os.path.basename(os.path.realpath(run.paths[0] if len(run.paths) == 1 else os.curdir))
+    links = CodeLinks(link, folder, repository_top())
     content = content_of(
         report,
         title=named,
         version=VERSION,
-        links=CodeLinks(link, folder, repository_top()),
+        links=links,
         intents_from=run.options.root,
         notes=notes(report),
         verdicts=verdicts,
@@ -92,6 +99,8 @@ def command(
     content.made = ReportOrigin(*origin_now(repository_top()), len(content.findings))
     content.last = None if output == "-" else last_report(output)
     page = html_page(content, live=live)
+    if live:
+        write_bytes(f"{json_text(list(map(os.path.realpath, links.asked)))}\n".encode())
     if output == "-":
         write_bytes(page.encode("utf-8"))
     else:

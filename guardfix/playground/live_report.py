@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
-import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
-from urllib.parse import unquote
 
 from guardfix.module_command import module_command
-from guardfix.output.finding_places import repository_top
 
 _SECONDS = 600.0
 """What a report of a large tree may take."""
@@ -34,8 +32,7 @@ class LiveReport:
         self.matters = matters
         self._page: bytes | None = None
         self._sources: frozenset[str] = frozenset()
-        """The real paths of the files that the page links to: no other file below the folders is shown."""
-        self._link = arguments[arguments.index("--link") + 1].partition("{path}")[0] if "--link" in arguments else ""
+        """The real paths of the files that findings are about: no other file below the folders is shown."""
         self._turn = asyncio.Lock()
         self._changed = asyncio.Condition()
         self.version = 0
@@ -45,10 +42,10 @@ class LiveReport:
         async with self._turn:
             while self._page is None:
                 version = self.version
-                page = await self._make()
+                sources, _, page = (await self._make()).partition(b"\n")
                 if version == self.version:
                     self._page = page
-                    self._sources = _sources_in(page, self._link)
+                    self._sources = frozenset(json.loads(sources))
         return self._page
 
     async def _make(self) -> bytes:
@@ -93,14 +90,3 @@ class LiveReport:
         await self.page()
         path = os.path.realpath(name)
         return path if path in self._sources else None
-
-
-def _sources_in(page: bytes, link: str) -> frozenset[str]:
-    """The real paths of the files to which a page links below an address."""
-    top = repository_top() or os.curdir
-    if not link:
-        return frozenset()
-    names = re.findall(re.escape(link.encode()) + rb"([^\"#\\]+)#L\d", page)
-    return frozenset(
-        os.path.realpath(os.path.join(top, unquote(name.decode(), errors="surrogateescape"))) for name in names
-    )

@@ -39,9 +39,12 @@ class CodeLinks:
     page_folder: str = os.curdir
     top: str = ""
     """The folder that {path} starts from."""
+    asked: dict[str, None] = field(default_factory=dict)
+    """The files to which a link was asked for."""
 
     def to(self, path: str, row: int) -> str:
         """The address of a row of a file."""
+        self.asked[path] = None
         if self.template:
             name = below(path, self.top) or path
             return self.template.replace("{path}", _quoted(name)).replace("{line}", str(row))

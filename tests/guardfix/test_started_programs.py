@@ -252,7 +252,7 @@ def test_which_modules_a_folder_shadows(files: Sequence[str], expected: list[str
 
 
 def texts_for_users() -> Iterator[tuple[str, str]]:
-    for pattern in ("README.md", "docs/*.md", "editors/**/*.json", "editors/**/*.md", "editors/**/*.js", "action.yml", "Dockerfile", ".pre-commit-hooks.yaml"):  # fmt: skip
+    for pattern in ("*.md", "docs/**/*.md", "editors/**/*.json", "editors/**/*.md", "editors/**/*.js", "action.yml", "Dockerfile", ".pre-commit-hooks.yaml"):  # fmt: skip
         for path in sorted(ROOT.glob(pattern)):
             if not {"node_modules", "test"} & set(path.parts):
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
@@ -260,7 +260,7 @@ def texts_for_users() -> Iterator[tuple[str, str]]:
 
 def unsafe_starts(text: str) -> list[str]:
     """Commands that run guardfix as a module and let the current folder stand first on the path."""
-    found = re.findall(r"""python[\d.]*[ "',\\]+((?:-\w+[ "',\\]+)*)-m[ "',\\]+guardfix(?![.\w])""", text)
+    found = re.findall(r"""python[\d.]*[ "',\\]+((?:-\w+[ "',\\]+)*)-m[ "',\\]+guardfix\b""", text)
     return [options for options in found if "-P" not in options]
 
 
@@ -270,7 +270,7 @@ def test_users_are_told_no_unsafe_start() -> None:
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("python -m guardfix check", 1), ('["python3", "-m", "guardfix"]', 1), ("python -P -m guardfix", 0), ("guardfix", 0), (json.dumps('["python3", "-m", "guardfix"]'), 1)],
+    [("python -m guardfix check", 1), ("python3 -m guardfix.linter.x F", 1), ('["python3", "-m", "guardfix"]', 1), ("python -P -m guardfix", 0), ("guardfix", 0), (json.dumps('["python3", "-m", "guardfix"]'), 1)],
 )  # fmt: skip
 def test_an_unsafe_start_is_found(text: str, count: int) -> None:
     assert len(unsafe_starts(text)) == count

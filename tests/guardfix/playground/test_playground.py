@@ -145,7 +145,8 @@ def test_who_is_answered(method: str, path: str, headers: dict[str, str], status
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tree")
     (folder / "src").mkdir()
-    (folder / "src" / "kernel.cpp").write_text(KERNEL)
+    to_secret = f"{HERE}/{SECRET}/source/{folder}/src/.env#L1"
+    (folder / "src" / "kernel.cpp").write_text(KERNEL.replace("\n", f"  // {to_secret}\n"))
     (folder / "src" / ".env").write_text("TOKEN=1")
     (folder / "src" / "key.cpp").write_text("// no finding\n")
     (folder / "secret.txt").write_text("not in the report")
