@@ -22,7 +22,7 @@ _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _PIECE = re.compile(
     rb"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)"
     rb'|(?:(?<!\w)|(?<=\b[LuU])|(?<=\bu8))R"(?P<tag>[^()\\\s]{0,16})\(.*?(?:\)(?P=tag)"|\Z)'
-    rb"|\"(?:[^\"\\\n]|\\.)*(?:\"|(?=\n)|\Z)|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'",
+    rb"|\"(?:[^\"\\\n]|\\.)*(?:\"|(?=\n)|\Z)|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+(?:'|(?=\n)|\Z)",
     re.DOTALL,
 )
 
@@ -105,6 +105,7 @@ def _errors(name: str, text: bytes) -> int:
     return count
 
 
+_STATEMENTS = re.compile(rb"\b[A-Z]\w*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*;\s*)\)")
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
 
 
@@ -114,8 +115,9 @@ def _no_new_error(name: str, before: bytes, after: bytes) -> bool:
         return True
     if _errors(name, after) <= _errors(name, before):
         return True
-    # A conditional that parts a function loses the parser, which then counts at random.
-    before, after = (_DIRECTIVE.sub(b"", _plain(text)) for text in (before, after))
+    # A conditional that parts a function, and statements as a macro's argument, lose the parser, which then counts at
+    # random.
+    before, after = (_STATEMENTS.sub(rb"{\1}", _DIRECTIVE.sub(b"", _plain(text))) for text in (before, after))
     return _errors(name, after) <= _errors(name, before)
 
 

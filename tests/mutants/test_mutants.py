@@ -58,6 +58,10 @@ def test_the_checks_see_what_they_are_for() -> None:
     }.items():
         assert _CHECKS[what]("a.cpp", text, text)
         assert not _CHECKS[what]("a.cpp", text, after), what
+    statements = b"void f() { PROTECT(g(); ::A (true); h();) }\n"
+    unparsed = _CHECKS["a place that cannot be parsed is new"]
+    assert unparsed("a.cpp", statements, statements.replace(b"::A (true)", b"c10::A guard"))
+    assert not unparsed("a.cpp", statements, statements.replace(b"::A (true)", b"c10::A guard["))
     assert not _CHECKS["it does not compile any more"]("a.py", b"x = 1\n", b"x = \n")
 
 
