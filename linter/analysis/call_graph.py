@@ -85,7 +85,7 @@ class CallGraph:
         """Of the function that is being read."""
         self._bodies: dict[FunctionNode, FunctionBody] = {}
         self._done: dict[FunctionNode, dict[CallEffect, tuple[Act, str, Link]]] = {}
-        self._called_in: dict[FunctionNode, Sorted[CallGroup]] = {}
+        self._called_in: dict[FunctionNode, tuple[Sorted[CallGroup], Sorted[Call]]] = {}
         self._callers: dict[FunctionNode, list[tuple[FunctionNode, CallGroup]]] = defaultdict(list)
         self._unqualified: set[str] = set()
         """Types that are written without a namespace: what is not a class of the project may still stand for one."""
@@ -108,12 +108,15 @@ class CallGraph:
         # A function may hold many guards: what it calls is read once.
         node = FunctionNode(facts.path, function)
         if node not in self._called_in:
-            groups = self._read(facts, facts.functions[function].span, function).groups
-            self._called_in[node] = Sorted(groups, lambda group: group.span)
-        groups = list(self._called_in[node].within(span))
+            whole = facts.functions[function].span
+            near = _near(facts, index_of(facts).calls.within(whole), function)
+            read = self._read(facts, whole, function).groups
+            self._called_in[node] = Sorted(read, lambda group: group.span), Sorted(near, lambda call: call.span)
+        called, calls = self._called_in[node]
+        groups = list(called.within(span))
         self._follow(node, groups)
         found: dict[CallEffect, Reached] = {}
-        for call in _near(facts, index_of(facts).calls.within(span), function):
+        for call in calls.within(span):
             if model := self._model_called(facts, call):
                 act = Act(facts, call.span.start, call.callee)
                 found[CallEffect.RUN] = Reached(CallEffect.RUN, call.callee, call.span.start, act, *model)

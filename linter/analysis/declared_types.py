@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
 from functools import lru_cache
 
-from ..facts import Assignment, Facts, Function, Span
+from ..facts import Facts, Function
 from ..facts.expressions import TypeName, words_of
-from ..facts.index import index_of
+from ..facts.index import declarations_of
 
 
 def declared_type(name: str, function: int | None, place: int, facts: Facts) -> TypeName | None:
     """The type of the local variable, parameter or member of that name at `place`; None when it is not in sight."""
+    declared = declarations_of(facts)
     for around in facts.enclosing(function):
-        local = _declared_in(facts, around.body).get(name)
-        if local:
-            return local[max(0, bisect_left(local, place, key=lambda a: a.span.start) - 1)].type
+        if name in declared and (local := declared[name].nearest(around.body, place)) is not None:
+            return local.type
         for parameter in around.parameters:
             if parameter.name == name:
                 return parameter.type
@@ -47,16 +45,6 @@ def _members_of(facts: Facts) -> dict[tuple[int | str | None, str], TypeName]:
             if class_.name:
                 found.setdefault((class_.name, member.name), member.type)
     return found
-
-
-@lru_cache(maxsize=512)
-def _declared_in(facts: Facts, body: Span) -> dict[str, list[Assignment]]:
-    """The declarations of local variables in a function, by name."""
-    found: dict[str, list[Assignment]] = defaultdict(list)
-    for assignment in index_of(facts).assignments.within(body):
-        if assignment.declares and (name := assignment.variable):
-            found[name].append(assignment)
-    return dict(found)
 
 
 def mentions_tensor(type_: TypeName | None) -> bool:

@@ -42,6 +42,14 @@ class Sorted(Generic[T]):
             if self._spans[index].end <= span.end:
                 yield self._items[index]
 
+    def nearest(self, span: Span, place: int) -> T | None:
+        """The last item in `span` that starts before `place`; the first if none does."""
+        low = bisect_left(self._starts, span.start)
+        for index in range(bisect_left(self._starts, place, low) - 1, low - 1, -1):
+            if self._spans[index].end <= span.end:
+                return self._items[index]
+        return self.first(span)
+
     def first(self, span: Span) -> T | None:
         """The first of them that lies in `span`."""
         return next(self.within(span), None)
