@@ -139,5 +139,9 @@ print(json.dumps(found))
 
 def containment_table() -> str:
     """The table of docs/verify.md."""
-    rows = "".join(f"| {words} | {outcome} |\n" for words, outcome, _ in OPERATIONS.values())
-    return f"| a contained program tries to | what happens |\n|---|---|\n{rows}"
+    by_outcome = {
+        outcome: [words for words, is_so, _ in OPERATIONS.values() if is_so == outcome]
+        for outcome in ("refused", "done")
+    }
+    rows = "".join(f"| {outcome} | {'; '.join(words)} |\n" for outcome, words in by_outcome.items())
+    return f"| is | what a contained program tries to do |\n|---|---|\n{rows}"

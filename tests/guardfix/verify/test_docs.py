@@ -28,11 +28,11 @@ def test_example(arguments: str, shown: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_each_verdict_is_shown() -> None:
     headlines = [shown.splitlines()[0].split(": ")[1] for _, shown in EXAMPLES]
     assert list(dict.fromkeys(headlines)) == [
-        "not reached",
-        "same",
-        "nothing to verify",
         "repaired",
+        "same",
         "stricter",
         "changed",
+        "nothing to verify",
         "unsupported",
+        "not reached",
     ]
