@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
@@ -20,7 +19,7 @@ from .extraction_memo import ExtractionMemo
 from .facts import Facts, Span, Suppression
 from .facts.embedded_paths import real_path
 from .facts.index import has_function_in
-from .files.discovery import ALL_FILES, PathPatterns, UnreadPlace, path_matcher
+from .files.discovery import ALL_FILES, EVERY_NAME, PathPatterns, UnreadPlace, path_matcher
 from .files.source_positions import SourcePositions
 from .files.sources import DEFAULT_MEGABYTES, Position
 from .files.suppressions import silenced_rows
@@ -216,7 +215,7 @@ def _check_all(
         known = ExtractionMemo()
 
 
-def found_files(paths: Sequence[str], options: Options, most: int = sys.maxsize) -> list[str]:
+def found_files(paths: Sequence[str], options: Options, most: int = EVERY_NAME) -> list[str]:
     """The files that a check would look at, among as many names below the paths. Raises as `check` does."""
     run = RunOptions(options)
     languages = prefilter_of(run.rules, on_request=options.include_docs).languages

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -25,7 +24,7 @@ from .facts.header_facts import HeaderFacts
 from .facts.python_uses import runs_inference
 from .files.build_targets import BuildTargets
 from .files.compile_commands import CompileCommands, find_compile_commands
-from .files.discovery import ALL_FILES, FoundFiles, PathPatterns, find_files
+from .files.discovery import ALL_FILES, EVERY_NAME, FoundFiles, PathPatterns, find_files
 from .files.parallel_search import Hit, ParallelSearch
 from .files.project_root import UnknownSettings, project_root
 from .files.search import names_a_code, names_one_of
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
 
     from .extraction_cache import ExtractionCache
 
-_ROUNDS = 3
-"""A struct's users can be helpers, whose callers are asked in turn."""
+_ROUNDS = 3  # a struct's users can be helpers, whose callers are asked in turn
 
 
 def _words() -> list[bytes]:
@@ -248,7 +246,7 @@ class ProjectReader(Struct, dict=True):
         paths: Sequence[str],
         found: Callable[[list[str], str], None] | None = None,
         patterns_in: Callable[[str], PathPatterns] | None = None,
-        most: int = sys.maxsize,
+        most: int = EVERY_NAME,
     ) -> FoundFiles:
         """The files of the languages that the run looks at, as its choice has it, among the first names."""
         return find_files(

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from guardfix.linter.facts import Call, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import last_name, truth_of
-from guardfix.linter.facts.index import calls_where
-from guardfix.linter.facts.spans import ANYWHERE
+from guardfix.linter.facts.index import all_calls_where
 from guardfix.linter.findings import Context
 from guardfix.linter.lazy_regex import lazy_regex
 
@@ -91,7 +90,7 @@ def _emplaced(use: GuardUse, site: Site) -> list[Edit]:
     if use.form in (Form.OPTIONAL, Form.HEAP):
         return [
             Edit(_inside_call(site.text, call.span), "")
-            for call in calls_where(site.facts, ANYWHERE, _emplaces_true).within(use.scope)
+            for call in all_calls_where(site.facts, _emplaces_true).within(use.scope)
             if str(call.receiver) == _declared_name(use, site.text)
         ]
     return []

@@ -7,7 +7,7 @@ from functools import lru_cache
 from guardfix.linter.analysis.calls import is_load
 from guardfix.linter.analysis.guard_comments import speaks_of_guards, speaks_of_nothing_else
 from guardfix.linter.facts import Call, Facts, GuardUse, Span
-from guardfix.linter.facts.index import calls_where
+from guardfix.linter.facts.index import all_calls_where
 from guardfix.linter.frontends.cpp.cpp_masking import code_only
 from guardfix.linter.frontends.cpp.dead_branches import without_dead_branches
 
@@ -21,7 +21,7 @@ def hoisted(use: GuardUse, facts: Facts, text: bytes, declaration: str, work: Ca
     None when there is no load above it, or when a preprocessor condition begins or ends between the two places.
     """
     above = Span(use.scope.start, use.span.start)
-    loads = (c for c in calls_where(facts, use.scope, is_load).within(above) if c.function == use.function)
+    loads = (c for c in all_calls_where(facts, is_load).within(above) if c.function == use.function)
     first = work or next(loads, None)
     if first is None:
         return None

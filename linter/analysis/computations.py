@@ -17,7 +17,7 @@ from ..facts.expressions import (
     first_name,
     nodes_of,
 )
-from ..facts.index import index_of
+from ..facts.index import all_calls_where
 from ..facts.spans import Sorted
 from .calls import builds_object, computes_nothing
 
@@ -27,10 +27,13 @@ _CHOICES = frozenset({"?:", "if else"})
 
 def first_computation_in(span: Span, facts: Facts) -> Call | str | None:
     """The first call that may compute a tensor, or else the first expression with an operator; None without either."""
-    for call in index_of(facts).calls.within(span):
-        if not computes_nothing(call):
-            return call
+    if (call := all_calls_where(facts, _computes_something).first(span)) is not None:
+        return call
     return next((text for _, text in _operations(facts).within(span)), None)
+
+
+def _computes_something(call: Call) -> bool:
+    return not computes_nothing(call)
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ..facts import Assignment, Call, Facts, Span
 from ..facts.expressions import MemberAccess, last_name, nodes_of, pointee, simple_name
-from ..facts.index import index_of
+from ..facts.index import all_calls_where, index_of
 from .calls import is_load, is_run
 from .declared_types import declared_type
 from .model_types import is_model_type, loads_by_construction
@@ -22,9 +22,8 @@ def first_run_in(facts: Facts, span: Span) -> Call | None:
     return next((call for call in index_of(facts).calls.within(span) if runs_model_in(call, facts, span)), None)
 
 
-@lru_cache(maxsize=64)
 def first_load_in(facts: Facts, span: Span) -> Call | None:
-    return next(filter(is_load, index_of(facts).calls.within(span)), None)
+    return all_calls_where(facts, is_load).first(span)
 
 
 @lru_cache(maxsize=64)

@@ -96,12 +96,13 @@ def _in_function(body: Body) -> Iterator[ModeSwitch]:
         return
     if any(setting.in_finally for setting in settings):
         return
-    for number, setting in enumerate(settings):
+    on = [number for number, setting in enumerate(settings) if setting.mode is not False]
+    behind = [settings[number] for number in on]
+    for setting in settings[: on[0] + 1] if on else settings:  # behind that, each phase sets the mode that it needs
         if setting.mode is not False or any(_is_guarded(parent) for parent in setting.parents):
             continue
-        before, behind = settings[:number], [one for one in settings[number + 1 :] if one.mode is not False]
-        if any(one.mode is not False for one in before) or any(isinstance(one, Loop) for one in setting.parents):
-            continue  # each phase sets the mode that it needs
+        if any(isinstance(one, Loop) for one in setting.parents):
+            continue
         written = str(setting.call.callee)
         if not behind:
             work = _first_work(body, setting.statement.span.end, None)

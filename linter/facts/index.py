@@ -120,6 +120,12 @@ def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> 
 
 
 @lru_cache(maxsize=64)
+def all_calls_where(facts: Facts, holds: Callable[[Call], object]) -> Sorted[Call]:
+    """The same in the whole file, for what is asked of functions that may lie in one another."""
+    return Sorted(filter(holds, facts.calls), lambda call: call.span)
+
+
+@lru_cache(maxsize=64)
 def declarations_of(facts: Facts) -> dict[str, Sorted[Assignment]]:
     """By name, the assignments that declare the variable."""
     found: dict[str, list[Assignment]] = defaultdict(list)

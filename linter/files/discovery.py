@@ -21,6 +21,8 @@ from .project_root import CONFIGURATION_FILES
 from .sources import Unreadable
 from .workspace import DISK, Workspace
 
+EVERY_NAME = sys.maxsize
+
 SKIPPED_FOLDERS = frozenset(
     ".bzr .direnv .eggs .git .hg .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox .venv "
     "CMakeFiles __pycache__ __pypackages__ node_modules".split()
@@ -200,7 +202,7 @@ def find_files(
     languages: Mapping[str, str] = LANGUAGES,
     found: Callable[[list[str], str], None] | None = None,
     workspace: Workspace = DISK,
-    most: int = sys.maxsize,
+    most: int = EVERY_NAME,
 ) -> FoundFiles:
     """The files of these languages (suffix in small letters -> language) at and below `paths`, each once.
 

@@ -42,7 +42,6 @@ References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration gui
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
 from .. import guards
 from ..analysis.calls import computes_tensors, is_load, is_run
@@ -51,7 +50,7 @@ from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.expressions import Expression, first_name, variable_of, words_of
-from ..facts.index import calls_where, index_of
+from ..facts.index import all_calls_where, index_of
 from ..findings import Applicability, Finding, Severity
 from ..guards import Effect, guards_with
 from ..rule import Rule, RuleFix
@@ -82,7 +81,7 @@ def late_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         return
     if not is_constantly_on(use) or not is_gradient_guard(use, facts, project):
         return
-    if _trains(facts, facts.functions[use.function].body):
+    if all_calls_where(facts, _trains).first(facts.functions[use.function].body) is not None:
         return
     late = late_work(use, facts)
     if late is None:
@@ -115,15 +114,14 @@ def _guards_of_block(use: GuardUse, facts: Facts) -> Sequence[GuardUse]:
     return index_of(facts).local_by_scope.get(use.scope) or [use]
 
 
-@lru_cache(maxsize=64)
-def _trains(facts: Facts, span: Span) -> bool:
-    return any(call.name in _TRAINS for call in index_of(facts).calls.within(span))
+def _trains(call: Call) -> bool:
+    return call.name in _TRAINS
 
 
 def _above(use: GuardUse, facts: Facts, wanted: Callable[[Call], bool]) -> Iterator[Call]:
     """The calls of the same block and function above the guard that are wanted and that no other guard covers."""
     first = _guards_of_block(use, facts)[0]  # what is after it in the block, it covers
-    for call in calls_where(facts, use.scope, wanted).within(Span(use.scope.start, first.span.start)):
+    for call in all_calls_where(facts, wanted).within(Span(use.scope.start, first.span.start)):
         if call.function == use.function and not any(covering(facts, call.span, call.function)):
             yield call
 
@@ -132,7 +130,7 @@ def _late_load(use: GuardUse, facts: Facts) -> Call | None:
     loads = list(_above(use, facts, is_load))
     if not loads:
         return None
-    run = {_held(call.receiver or call.called) for call in calls_where(facts, use.scope, is_run).within(use.live)}
+    run = {_held(call.receiver or call.called) for call in all_calls_where(facts, is_run).within(use.live)}
     return next((call for call in loads if _loaded_into(call, facts) & run), None)
 
 

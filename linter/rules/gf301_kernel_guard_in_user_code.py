@@ -55,7 +55,7 @@ from ..decision import decide, open_questions
 from ..decision.signals.inference_signals import in_program
 from ..facts import Call, Facts, Form, Function, GuardUse
 from ..facts.expressions import last_name
-from ..facts.index import calls_where
+from ..facts.index import all_calls_where
 from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding, Side
 from ..guards import Effect, guards_with
 from ..rule import Rule, RuleFix
@@ -150,7 +150,7 @@ def looks_like_user_code(use: GuardUse, facts: Facts) -> bool:
 def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
     """Whether the function itself loads or runs a model: what its callers do is not enough."""
     body = facts.enclosing(use.function)[-1].body
-    return calls_where(facts, body, _is_of_a_model).first(body) is not None
+    return all_calls_where(facts, _is_of_a_model).first(body) is not None
 
 
 def _is_of_a_model(call: Call) -> bool:

@@ -39,12 +39,14 @@ torch/utils/_contextlib.py of torch 2.13 (`_wrap_generator`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
 from ..facts.expressions import CallExpression, last_name, nodes_of
 from ..facts.python_uses import C_GUARDS, MODES, uses_of
-from ..facts.statement_walk import all_statements, bodies_around, expressions_of
+from ..facts.spans import Nested
+from ..facts.statement_walk import all_statements, bodies_around, bodies_of, expressions_of
 from ..findings import Finding
 from ..guards import current_guards
 from ..rule import Rule
@@ -87,10 +89,20 @@ _TO_THREADS = frozenset({"run_in_executor", "to_thread", "run_in_threadpool", "r
 def _handed_to_a_thread(span: Span, facts: Facts) -> str:
     """The function that hands what is awaited to another thread; empty where none does."""
     body = next(bodies_around(span, facts), None)
-    for statement in all_statements(body.statements) if body is not None else ():
-        if statement.span.holds(span):
-            for expression in expressions_of(statement):
-                for node in nodes_of(expression):
-                    if isinstance(node, CallExpression) and last_name(node.callee) in _TO_THREADS:
-                        return last_name(node.callee)
-    return ""
+    if body is None:
+        return ""
+    return next((name for statement, name in _handing(facts).around(span) if body.span.holds(statement)), "")
+
+
+@lru_cache(maxsize=16)
+def _handing(facts: Facts) -> Nested[tuple[Span, str]]:
+    """The statements of a file that hand something to another thread, and by which function."""
+    found = [
+        (statement.span, last_name(node.callee))
+        for body in bodies_of(facts)
+        for statement in all_statements(body.statements)
+        for expression in expressions_of(statement)
+        for node in nodes_of(expression)
+        if isinstance(node, CallExpression) and last_name(node.callee) in _TO_THREADS
+    ]
+    return Nested(found, lambda one: one[0])

@@ -17,7 +17,7 @@ from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
 from ...facts import Assignment, Call, Facts, Function, Parameter, Registration, Span
 from ...facts.expressions import MemberAccess, chain_words, is_this, simple_name, words_of
-from ...facts.index import calls_where, index_of
+from ...facts.index import all_calls_where, index_of
 from ...facts.spans import Sorted
 from ...findings import Side
 from ...lazy_regex import lazy_regex
@@ -229,14 +229,9 @@ def _ops_of_invoked_lambda(scene: Scene) -> list[Call]:
 @lru_cache(maxsize=64)
 def _ops_of_lambda(facts: Facts, body: Span) -> list[Call]:
     """The ops that are not run for another call in it; none when a model is loaded or run."""
-    calls = index_of(facts).calls
-    if any(map(runs_or_loads, calls.within(body))):
+    if all_calls_where(facts, runs_or_loads).first(body) is not None:
         return []
-    outer: list[Call] = []
-    for call in sorted(calls.within(body), key=lambda call: (call.span.start, -call.span.end)):
-        if not outer or not outer[-1].span.holds(call.span):
-            outer.append(call)
-    return [call for call in outer if call.path[:1] == ("at",) or call.receiver]
+    return [call for call in index_of(facts).calls.outermost(body) if call.path[:1] == ("at",) or call.receiver]
 
 
 def _invoked(scene: Scene, ops: list[Call]) -> SignalMatch:
@@ -296,14 +291,14 @@ def _returned_factories(facts: Facts, function: Span) -> Sorted[Call]:
     returned = list(index.returns.within(function))
     names = {simple_name(one.value) for one in returned} - {""}
     given = (one.span for one in index.assignments.within(function) if one.variable in names)
-    return _factories_in((*(one.span for one in returned), *given), facts, function)
+    return _factories_in((*(one.span for one in returned), *given), facts)
 
 
 @lru_cache(maxsize=64)
 def _kept_factories(facts: Facts, function: Span) -> Sorted[Call]:
     """The calls in a function that make a tensor and give it to a member of its class."""
     given = (one for one in index_of(facts).assignments.within(function) if not one.declares)
-    return _factories_in((one.span for one in given if _is_member(one, facts)), facts, function)
+    return _factories_in((one.span for one in given if _is_member(one, facts)), facts)
 
 
 def _is_member(given: Assignment, facts: Facts) -> bool:
@@ -314,8 +309,8 @@ def _is_member(given: Assignment, facts: Facts) -> bool:
     return name.endswith("_") or is_declared_member(name, given.function, facts)
 
 
-def _factories_in(places: Iterable[Span], facts: Facts, function: Span) -> Sorted[Call]:
-    made = calls_where(facts, function, is_factory)
+def _factories_in(places: Iterable[Span], facts: Facts) -> Sorted[Call]:
+    made = all_calls_where(facts, is_factory)
     found = dict.fromkeys(call for place in places for call in made.within(place))
     return Sorted(found, lambda call: call.span)
 
