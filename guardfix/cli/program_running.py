@@ -110,7 +110,7 @@ def _reports_guarded() -> Iterator[None]:
         if kind is not SystemExit and sys.stderr is not None:
             name = thread.name if thread is not None else threading.get_ident()
             lines = traceback.format_exception(kind, error, trace)
-            sys.stderr.write(printed("".join([f"Exception in thread {name}:\n", *lines])))
+            echo("".join([f"Exception in thread {name}:\n", *lines]), err=True, nl=False)
 
     warnings.formatwarning, threading.excepthook = warning, thread_failed
     try:

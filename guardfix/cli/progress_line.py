@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..foreign_text import own
+from ..output.plain_echo import echo
 from .ending_signals import in_main_thread
 
 _FIRST, _NEXT = 0.5, 0.1
 """Seconds until the line is shown, and until it is shown again."""
+_ANEW = own("\r\x1b[K")
+"""Takes back what stands in the line."""
 
 
 @contextmanager
@@ -65,11 +69,9 @@ class ProgressLine:
 
         self._shown = True
         width = shutil.get_terminal_size().columns
-        sys.stderr.write(f"\r\x1b[K{self._text[: max(0, width - 1)]}")
-        sys.stderr.flush()
+        echo(_ANEW + self._text[: max(0, width - 1)], err=True, nl=False)
 
     def clear(self) -> None:
         """Take the line away: it is noise above the findings."""
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            echo(_ANEW, err=True, nl=False)

@@ -15,6 +15,7 @@ from guardfix.linter.files.languages import language_of
 from guardfix.linter.files.prefilter_table import LANGUAGES, ON_REQUEST
 from guardfix.linter.files.project_root import CONFIGURATION_FILES
 
+from ..foreign_text import own
 from ..output.plain_echo import echo
 from .command_failure import Failure
 from .command_run import CommandRun
@@ -77,7 +78,7 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 def _check_once(check: Callable[[], object]) -> None:
     if sys.stdout.isatty():
-        click.clear()
+        echo(own("\x1b[2J\x1b[1;1H"), nl=False)  # click's own `clear` isn't ours, and would be spelled out
     started = time.monotonic()
     try:
         check()

@@ -191,11 +191,11 @@ def test_a_diff_in_a_file_is_exact_and_one_in_a_pipe_says_that_it_is_not(tree: P
 
 
 PRINTS = re.compile(
-    r"click\.(echo|secho|style|echo_via_pager)|print|sys\.(__)?std(out|err)(__)?\.(buffer\.)?write(lines)?"
+    r"click\.(echo|secho|style|echo_via_pager|clear|progressbar)|print|sys\.(__)?std(out|err)(__)?\.(buffer\.)?write(lines)?"
 )
 MAY_PRINT = {
     # What a run says before there is anything to import, or when it can't go on.
-    "guardfix/__main__.py", "guardfix/cli/streams.py", "guardfix/cli/plain_check.py", "guardfix/cli/progress_line.py",
+    "guardfix/__main__.py", "guardfix/cli/streams.py", "guardfix/cli/plain_check.py",
     # The printer itself, and the colors that it knows as its own.
     "guardfix/output/plain_echo.py", "guardfix/output/terminal_layout.py",
 }  # fmt: skip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 import threading
 
 import pytest
 
-from guardfix.cli.progress_line import shown_progress
+from guardfix.cli.progress_line import ProgressLine, shown_progress
+from guardfix.output.plain_echo import PrintingStream
 
 PLACES = [
     pytest.param(True, "xterm", False, True, id="a terminal"),
@@ -30,3 +32,12 @@ def test_where_progress_is_shown(
     with shown_progress(quiet) as progress:
         assert (progress is not None) is is_shown
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def test_the_line_is_taken_back_on_the_guarded_stream_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", PrintingStream.around(io.TextIOWrapper(raw, encoding="utf-8")))
+    line = ProgressLine("searching \x1b[2J")
+    line.show(0, None)
+    line.clear()
+    assert raw.getvalue().decode() == "\r\x1b[Ksearching ␛[2J\r\x1b[K"
