@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from fixture_files import ROOT
+
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
 termios = pytest.importorskip("termios")
 _LOCAL_MODES = 3
@@ -99,6 +101,21 @@ def replaced(*guards: str) -> str:
     for guard in guards:
         text = text.replace(f"{OLD} g(true);", f"{guard} g;" if guard else "@", 1)
     return text.replace("@", f"{OLD} g(true);")
+
+
+def test_the_page_shows_what_a_terminal_shows(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "migrate.md").read_text(encoding="utf-8")
+    functions = (
+        f"at::Tensor {name}(at::Tensor a) {{\n  {OLD} g(true);\n  return helper(a);\n}}\n" for name in ("swap", "other")
+    )
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "ops.cpp").write_text("\n".join(["#include <torch/torch.h>\n", *functions]))
+    session = Session(tmp_path)
+    shown = session.until("q  stop asking" + QUESTION)
+    capture = page[page.index("[1/2]") :].partition("q  stop asking")[0]
+    assert shown[shown.index("[1/2]") :] == capture
+    session.press("q")
+    assert session.ended() == 0
 
 
 def test_a_use_is_shown_with_its_code_and_what_each_replacement_may_change(path: Path) -> None:
