@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 
@@ -278,7 +278,9 @@ class _Walk(Struct):
         on_disk = workspace.has_disk and os.path.isdir(real)
         if on_disk:
             above = _ignore_files_above(real) if self.respect_gitignore else []
-            self._visit(shown, real, above, self.left_out_in(real))
+            waiting = [(shown, real, above, self.left_out_in(real))]
+            while waiting:  # no recursion: folders may lie in one another deeper than Python's stack
+                waiting += reversed(list(self._visit(*waiting.pop())))
         elif not inside:
             self._take_named(shown, real)
         for path in inside:
@@ -312,8 +314,10 @@ class _Walk(Struct):
         excluded = self.left_out_in(folder)
         return excluded is not None and excluded(path, False)
 
-    def _visit(self, shown: str, real: str, ignores: list[_IgnoreFile], excluded: Ignored | None) -> None:
-        """A folder and those below it."""
+    def _visit(
+        self, shown: str, real: str, ignores: list[_IgnoreFile], excluded: Ignored | None
+    ) -> Iterator[tuple[str, str, list[_IgnoreFile], Ignored | None]]:
+        """Take what a folder holds; the folders in it, which are to be visited next."""
         if real in self.folders or not self.left:
             return
         self.folders.add(real)
@@ -336,8 +340,7 @@ class _Walk(Struct):
             if paths:
                 self.met.append((real.rstrip(os.sep) + os.sep, len(prefix), paths))
                 self._take(paths, language)
-        for folder in folders:
-            self._visit(*folder, ignores, excluded)
+        yield from ((*folder, ignores, excluded) for folder in folders)
 
     def _sorted_out(
         self, listed: Sequence[os.DirEntry[str]], prefix: str, ignores: list[_IgnoreFile], excluded: Ignored | None

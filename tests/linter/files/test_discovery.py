@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -208,3 +209,17 @@ def test_no_more_names_are_looked_at_than_are_needed(tmp_path: Path) -> None:
     assert len(find_files([str(tmp_path)])) == 200
     assert len(find_files([str(tmp_path)], most=20 + 25)) == 25
     assert len(find_files([str(tmp_path)], most=0)) == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such depth there")
+def test_folders_may_lie_in_one_another_deeper_than_the_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1500):
+        os.mkdir("a")
+        os.chdir("a")
+    Path("x.cpp").touch()
+    os.chdir(tmp_path)
+    (tmp_path / ".gitignore").write_text("b/\n")
+    found = find_files(["."], exclude=["c/**"]).paths()
+    assert [path.count("a/") for path in found] == [1500]
+    subprocess.run(["rm", "-r", "a"], check=True)  # Python's own `rmtree` may recurse
