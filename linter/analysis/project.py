@@ -215,8 +215,16 @@ class Project:
         owner = function.qualified[:-1]
         if function.class_ is not None:
             owner = facts.classes[function.class_].qualified
+        written = (_last(owner), function.name)
         found = [
-            (where, registration, self.linkage.of_type(facts, _last(owner), where))
+            (
+                where,
+                registration,
+                # Outside its class, the operator is linked as any method is: by the header that declares it.
+                self.linkage.of_type(facts, _last(owner), where)
+                if function.class_ is not None
+                else self.linkage.of_function(facts, function, where, written),
+            )
             for where, registration in self._registrations.get(_last(owner), ())
             if owner
             and names_agree(registration.function, owner)
