@@ -286,7 +286,13 @@ def only_makes_tensor(scene: Scene) -> Iterator[SignalMatch]:
 
 
 def _is_other_op(call: Call) -> bool:
-    return not is_factory(call) and (call.path[:1] in (("at",), ("torch",)) or computes_tensors(call))
+    if is_factory(call) or call.name in _OPTIONS:
+        return False
+    return call.path[:1] in (("at",), ("torch",)) or computes_tensors(call)
+
+
+_OPTIONS = frozenset({"TensorOptions", "dtype", "device", "layout", "pinned_memory", "memory_format"})
+"""What is said of a tensor that is to be made: `at::TensorOptions(at::kFloat).device(device)`."""
 
 
 @lru_cache(maxsize=64)
