@@ -292,11 +292,10 @@ class Project:
                 table[class_.name].append((facts, class_))
         return table
 
-    def classes_called(self, name: str, facts: Facts) -> list[Class]:
-        """The classes of an unqualified name that can be meant in the file of `facts`."""
-        return [
-            class_ for where, class_ in self._class_places.get(name, ()) if self.linkage.of_type(where, name, facts)
-        ]
+    def classes_called(self, name: str, facts: Facts, least: Link = Link.UNSHOWN) -> list[Class]:
+        """The classes of an unqualified name that can be meant in the file of `facts`, by links at least so sure."""
+        places = self._class_places.get(name, ())
+        return [class_ for where, class_ in places if self.linkage.of_type(where, name, facts) >= least]
 
     @cached_property
     def _function_classes(self) -> dict[str, list[tuple[Facts, Class]]]:

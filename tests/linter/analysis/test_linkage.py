@@ -61,6 +61,12 @@ SAID = {
         header="",
         base=True,
     ),
+    "the class of a process group's method": Said(
+        f"void Ring::reduce(int peer) {{ {GUARD} send(peer); }}\n",
+        "struct Ring : c10d::Backend { void reduce(int peer); };\n",
+        header="",
+        base=True,
+    ),
     "the base of a class": Said(
         f"struct Net : Base<Net> {{ static at::Tensor forward(at::Tensor a) {{ {GUARD} return at::add(a, a); }} }};\n",
         "template <class T> struct Base : torch::autograd::Function<T> {};\n",
