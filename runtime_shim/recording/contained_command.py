@@ -11,15 +11,15 @@ import resource
 import sys
 from pathlib import Path
 
-from .containment import PROCESSES, contain, not_contained
-from .program_execution import FILE_LIMIT, OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit
+from .containment import FILE_LIMIT, PROCESSES, contain, not_contained
+from .program_execution import OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit
 
 
 def run_contained(folders: list[Path], command: list[str], *, tell: bool = False) -> int:
     """Becomes the command; returns only if there is no such command."""
     # A file that is named can lie elsewhere in /tmp.
     named = [Path(word).absolute().parent for word in command if os.path.isfile(word)]
-    aspects = contain(folders, folders[0], needed=[Path.cwd(), *named])
+    aspects = contain(folders, folders[0], needed=[Path.cwd(), *named], becomes_another=True)
     for words in not_contained(aspects) if tell else ():
         print(f"note: not contained on this system: the program can {words}", file=sys.stderr, flush=True)
     lower_limit(resource.RLIMIT_FSIZE, FILE_LIMIT)

@@ -13,20 +13,23 @@ import ctypes
 import fcntl
 import os
 import platform
+import re
 import resource
+import select
 import signal
 import socket
 import stat
 import struct
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 _X86, _ARM = "x86_64", "aarch64"
 _ARCHITECTURES = {_X86: 0xC000003E, _ARM: 0xC00000B7}
 _SOCKET = {_X86: 41, _ARM: 198}
+_SOCKETPAIR = {_X86: 53, _ARM: 199}
 _IOCTL = {_X86: 16, _ARM: 29}
 _REFUSED = {
     # New namespaces give back what was given up; mounting undoes what is read-only.
@@ -47,6 +50,9 @@ _CLONE = {_X86: 56, _ARM: 220}
 _CLONE3 = 435
 _NEW_USER = 0x10000000
 _AF_UNIX, _AF_VSOCK = 1, 40
+_PAIRS = tuple(kind | flags for kind in (1, 5) for flags in (0, 0x800, 0x80000, 0x80800))
+"""SOCK_STREAM and SOCK_SEQPACKET, with SOCK_NONBLOCK and SOCK_CLOEXEC: what is connected stays so. A pair of datagram
+sockets can be sent, or connected, to the path of a service."""
 _INJECT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 _X32 = 0x40000000
@@ -91,6 +97,7 @@ def _program(machine: str) -> bytes:
         steps += _refused(numbers[column], _EPERM)
     steps += _with_argument(_CLONE[machine], _FIRST, [(_ANY_BIT, _NEW_USER)], _EPERM)
     steps += _with_argument(_SOCKET[machine], _FIRST, [(_EQUAL, _AF_UNIX), (_EQUAL, _AF_VSOCK)], _EACCES)
+    steps += _unless_argument(_SOCKETPAIR[machine], _SECOND, _PAIRS, _EACCES)
     steps += _with_argument(_IOCTL[machine], _SECOND, [(_EQUAL, request) for request in _INJECT], _EPERM)
     steps.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
@@ -112,6 +119,14 @@ def _with_argument(number: int, argument: int, tests: list[tuple[int, int]], err
     return [(_EQUAL, 0, len(steps), number), *steps]
 
 
+def _unless_argument(number: int, argument: int, allowed: Sequence[int], error: int) -> list[_Step]:
+    """Refuses a call unless its argument (its lower half) is one of those values."""
+    steps: list[_Step] = [(_LOAD, 0, 0, argument)]
+    steps += [(_EQUAL, len(allowed) - index, 0, value) for index, value in enumerate(allowed)]
+    steps += [(_RETURN, 0, 0, error), (_LOAD, 0, 0, _NUMBER)]
+    return [(_EQUAL, 0, len(steps), number), *steps]
+
+
 NETWORK = "network"
 PROCESSES = "processes"
 FILES = "files"
@@ -126,7 +141,7 @@ _FREE_TO = {
     NETWORK: "use the network",
     FILES: "write to files outside of their copies",
     METADATA: "change modes, owners, times and attributes of files outside of their copies",
-    TEMPORARY: "see and use the system's /tmp and /dev/shm",
+    TEMPORARY: "see and use the system's /tmp, /dev/shm and /run",
     SOCKETS: "use the sockets of services, such as docker and the ssh agent",
     DEVICES: "open devices, such as disks and other terminals",
     PROCESSES: "see other processes, start any number of them, and leave some behind",
@@ -154,6 +169,12 @@ _SEARCHED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONUSERB
 _PUBLIC, _FIXED = b"size=1g,mode=1777", b"size=1m,mode=755"
 """Of what is empty at first. In a public folder `> /dev/null` is refused (`fs.protected_regular`)."""
 _MOST_PIDS = 1024
+_OWN_PID_MAX = (6, 14)
+"""The first Linux in which that is a setting of a namespace."""
+_STREAMS = (0, 1, 2)
+_PIECE = 1 << 16
+FILE_LIMIT = 1 << 30
+"""Bytes of a file that a program writes."""
 _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _CAPSET = 24, 47, {"x86_64": 126, "aarch64": 91}
 _LAST_CAPABILITY = 63
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
@@ -166,38 +187,59 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm", "/pro
 
 
 def contain(
-    folders: Iterable[Path], temporary: Path, *, needed: Iterable[Path] = (), held: Iterable[int] = ()
+    folders: Iterable[Path],
+    temporary: Path,
+    *,
+    needed: Iterable[Path] = (),
+    held: Iterable[int] = (),
+    becomes_another: bool = False,
 ) -> frozenset[str]:
     """Contains this process, and what it starts, from here on; returns which of `ASPECTS` are contained.
 
     It may write below `folders` alone. `temporary` becomes /tmp, where only what is `needed` is left of the old one.
     The process goes on as a child of the one that called, which ends as the child does, and lets go of the descriptors
-    that are `held`.
+    that are `held`. A program that the process `becomes_another` by (`exec`) is found where nothing can be changed;
+    without that, the process must have been started so (`start_sealed`).
     """
     if sys.platform != "linux":
         return frozenset()
     found: set[str] = set()
-    folders = [*folders]
-    needed = [*needed, *folders, temporary]
+    own = [*folders, temporary]
     if _enter_namespaces():
-        found |= {NETWORK, PROCESSES}
         _end_with_parent()  # a change of credentials forgets it
         with contextlib.suppress(OSError):
             _raise_loopback()
-        if _make_private(temporary, needed):
-            found.add(TEMPORARY)
-        if _replace_devices():
-            found.add(DEVICES)
-        _become_child(held)
-        _own_processes()
-        if _make_read_only([*folders, temporary]):
-            found |= {FILES, METADATA}
-        _give_up_capabilities()
-    if _restrict_writing([*folders, temporary]):
+        is_private = _make_private(temporary, [*needed, *own])
+        has_own_devices = _replace_devices()
+        _become_child(held, _replace_streams(own))
+        is_alone = _own_processes()
+        is_read_only = _make_read_only(own) and _give_up_capabilities()
+        kept = {
+            NETWORK: True,
+            TEMPORARY: is_private,
+            DEVICES: has_own_devices,
+            PROCESSES: is_alone,
+            FILES: is_read_only,
+            METADATA: is_read_only and _is_sealed(own, becomes_another=becomes_another),
+        }
+        found.update(aspect for aspect, is_so in kept.items() if is_so)
+    if _restrict_writing(own):
         found.add(FILES)
     if refuse_calls():
         found.add(SOCKETS)
     return frozenset(found)
+
+
+def start_sealed(command: Sequence[str]) -> NoReturn:
+    """Becomes the command, whose executable nothing can change: not through its `/proc/self/exe` either, which leads
+    to where it was found when it was started, past all that is mounted later. Where the system can't, it is as any."""
+    executable = os.path.realpath(command[0])
+    has_own_mounts = sys.platform == "linux" and (_libc().unshare(_NEWNS) == 0 or _enter(_NEWUSER | _NEWNS))
+    if has_own_mounts and _mount(None, "/", None, _MS_REC | _MS_PRIVATE):
+        place = os.fsencode(executable)
+        # Whether it worked is seen by who asks later whether all is sealed.
+        _ = _mount(place, executable, None, _MS_BIND) and _set_attributes(place, _READ_ONLY)
+    os.execv(command[0], [*command])
 
 
 def _libc() -> ctypes.CDLL:
@@ -205,9 +247,14 @@ def _libc() -> ctypes.CDLL:
 
 
 def _enter_namespaces() -> bool:
-    user, group = os.getuid(), os.getgid()
     _await_threads()
-    if _libc().unshare(_NEWUSER | _NEWNET | _NEWNS | _NEWPID | _NEWIPC | _NEWUTS) != 0:
+    return _enter(_NEWUSER | _NEWNET | _NEWNS | _NEWPID | _NEWIPC | _NEWUTS)
+
+
+def _enter(namespaces: int) -> bool:
+    """Enters new namespaces, one for users among them; whether the system gives them."""
+    user, group = os.getuid(), os.getgid()
+    if _libc().unshare(namespaces) != 0:
         return False
     try:
         with contextlib.suppress(OSError):
@@ -244,20 +291,18 @@ def _mount(source: bytes | None, place: str, kind: bytes | None, flags: int, dat
 
 
 def _make_private(temporary: Path, needed: Iterable[Path]) -> bool:
-    """Gives the process its own /tmp, /dev/shm and /run; whether it has the first two."""
+    """Gives the process its own /tmp, /dev/shm and /run; whether it has them all."""
     if not _mount(None, "/", None, _MS_REC | _MS_PRIVATE):
         return False
     here = os.getcwd()
     searched = (os.environ.get(name, "").replace(" ", os.pathsep).split(os.pathsep) for name in _SEARCHED)
     programs = (sys.prefix, sys.base_prefix, __file__, here, *sys.path, *(path for paths in searched for path in paths))
-    kept = _outermost(
-        path.resolve() for path in (*needed, *_own_folders(), *map(Path, filter(os.path.isabs, programs)))
-    )
+    kept = {path.resolve() for path in (*needed, *_own_folders(), *map(Path, filter(os.path.isabs, programs)))}
     done = _replace_folder("/tmp", kept, temporary)
     done = _replace_folder(_SHARED, kept, None) and done
     for place in _HIDDEN:
         if os.path.isdir(place) and not os.path.islink(place):
-            _replace_folder(place, kept, None)
+            done = _replace_folder(place, kept, None) and done
     with contextlib.suppress(OSError):
         os.chdir(here)  # the old one is below what was mounted
     return done
@@ -281,14 +326,14 @@ def _outermost(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def _replace_folder(name: str, kept: Iterable[Path], by: Path | None, options: bytes = _PUBLIC) -> bool:
+def _replace_folder(name: str, kept: Collection[Path], by: Path | None, options: bytes = _PUBLIC) -> bool:
     """Puts another folder, or an empty one in memory, in the place of one; what is kept is found there as before."""
     if not os.path.isdir(name):
         return True
     place = Path(name).resolve()
-    inside = [path for path in kept if path.is_relative_to(place) and path != place]
-    if any(path == place for path in kept):
+    if place in kept:
         return False  # all of it is needed
+    inside = _outermost(path for path in kept if path.is_relative_to(place))
     opened = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in inside]
     own = os.open(by, os.O_PATH | os.O_CLOEXEC) if by is not None else -1
     try:
@@ -316,6 +361,8 @@ def _replace_folder(name: str, kept: Iterable[Path], by: Path | None, options: b
 def _replace_devices() -> bool:
     """Leaves the devices that any program uses, and graphics processors: no disk, memory, or terminal of others."""
     kept = [device for name in _KEPT_DEVICES for device in Path("/dev").glob(name)]
+    # The terminal that it is run from; any other file that a stream is reaches it in another way.
+    kept += [Path(path) for stream in _STREAMS if (path := _path_of(stream)).startswith("/dev/pts/")]
     if not _replace_folder("/dev", kept, None, _FIXED):
         return False
     for name, descriptor in _DEVICE_LINKS.items():
@@ -324,51 +371,193 @@ def _replace_devices() -> bool:
     return True
 
 
-def _own_processes() -> None:
-    """Lets the process see those of its namespace alone, and only so many of them."""
-    if _mount(b"proc", "/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC):
-        with contextlib.suppress(OSError):
-            Path("/proc/sys/kernel/pid_max").write_text(str(_MOST_PIDS))  # root has no limit otherwise
+def _own_processes() -> bool:
+    """Lets the process see those of its namespace alone, and only so many of them; whether that is so."""
+    if not _mount(b"proc", "/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC):
+        return False
+    if os.getuid() != 0:
+        return True  # who runs it sets the user's limit
+    release = tuple(int(number) for number in re.findall(r"\d+", platform.release())[:2])
+    if release < _OWN_PID_MAX:
+        return False  # the setting would be the whole machine's
+    try:
+        Path("/proc/sys/kernel/pid_max").write_text(str(_MOST_PIDS))
+    except OSError:
+        return False
+    return True
+
+
+def _path_of(descriptor: int) -> str:
+    """The file that is open there; empty for a pipe, a socket or nothing."""
+    try:
+        path = os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        return ""
+    return path if path.startswith("/") and not path.startswith("/memfd:") else ""
+
+
+def _is_below(path: str, folders: Iterable[Path]) -> bool:
+    return any(Path(path).is_relative_to(folder.resolve()) for folder in folders)
+
+
+class _Relay(NamedTuple):
+    """A stream of the program that its waiting parent carries on."""
+
+    stream: int
+    original: int
+    pipe: int | None
+    """The parent's end; None where an earlier stream has it, of the same file: the order of what is written stays."""
+    reads: bool
+    """The program reads from it."""
+
+
+def _replace_streams(folders: Iterable[Path]) -> list[_Relay]:
+    """Opens again what files this process has for its input, output and errors; pipes where it can't be opened so.
+
+    Mode, times and attributes of a file can be changed through a descriptor from before the mounts.
+    """
+    relays: list[_Relay] = []
+    written: dict[tuple[int, int], int] = {}
+    for stream in _STREAMS:
+        path = _path_of(stream)
+        if not path or _is_below(path, folders):
+            continue
+        status = os.fstat(stream)
+        reads = stream == 0 and fcntl.fcntl(stream, fcntl.F_GETFL) & os.O_ACCMODE != os.O_WRONLY
+        same = status.st_dev, status.st_ino
+        new = _opened_again(path, stream, status)
+        if new is None and not stat.S_ISREG(status.st_mode):
+            continue  # what it is open for is seen later
+        if new is None:
+            pipe: int | None = None
+            if not reads and same in written:
+                new = os.dup(written[same])
+            elif reads:
+                new, pipe = os.pipe()
+            else:
+                pipe, new = os.pipe()
+                written[same] = stream
+            relays.append(_Relay(stream, os.dup(stream), pipe, reads))
+        os.dup2(new, stream)
+        os.close(new)
+    return relays
+
+
+def _opened_again(path: str, stream: int, status: os.stat_result) -> int | None:
+    """A descriptor of the same file, found from here; None where it isn't found or can be written."""
+    how = fcntl.fcntl(stream, fcntl.F_GETFL)
+    reads = how & os.O_ACCMODE == os.O_RDONLY and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))
+    if not reads and not stat.S_ISCHR(status.st_mode):
+        return None
+    flags = how & (os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK) | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        new = os.open(path, flags)
+    except OSError:
+        return None
+    if not os.path.samestat(os.fstat(new), status):
+        os.close(new)
+        return None
+    if stat.S_ISREG(status.st_mode):
+        os.lseek(new, os.lseek(stream, 0, os.SEEK_CUR), os.SEEK_SET)
+    return new
+
+
+def _wait_and_carry(told: int, relays: Iterable[_Relay]) -> bytes:
+    """What is told until its end; meanwhile, and until they end, the relayed streams are carried on.
+
+    By one thread: where the next process is in another namespace for processes, a process can't have two.
+    """
+    poll = select.poll()
+    poll.register(told, select.POLLIN)
+    carried: dict[int, _Relay] = {}
+    waiting = {told}
+    for relay in relays:
+        os.dup2(relay.original, relay.stream)
+        os.close(relay.original)
+        if relay.pipe is None:
+            continue
+        carried[relay.pipe] = relay
+        poll.register(relay.pipe, select.POLLOUT if relay.reads else select.POLLIN)
+        if relay.reads:
+            os.set_blocking(relay.pipe, False)
+        else:
+            waiting.add(relay.pipe)
+    heard, left, unsent = b"", FILE_LIMIT, b""
+    while waiting:
+        for ready, _ in poll.poll():
+            data = b""
+            with contextlib.suppress(OSError):  # of a reader that is gone, a disk that is full
+                if ready == told:
+                    heard += (data := os.read(told, 64))
+                elif carried[ready].reads:
+                    data = unsent = unsent or os.read(carried[ready].stream, _PIECE)
+                    unsent = data[os.write(ready, data) :] if data else b""
+                else:
+                    piece = os.read(ready, min(left, _PIECE))
+                    left -= _write_all(carried[ready].stream, piece)
+                    data = piece
+            if not data:
+                poll.unregister(ready)
+                os.close(ready)
+                waiting.discard(ready)
+    return heard
+
+
+def _write_all(descriptor: int, data: bytes) -> int:
+    rest = data
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    return len(data)
+
+
+def _is_sealed(folders: Sequence[Path], *, becomes_another: bool) -> bool:
+    """Whether all files that the process has open, its executable too, are its own or on a read-only mount."""
+    for name in os.listdir("/proc/self/fd"):
+        path = _path_of(int(name))
+        if not path or _is_below(path, folders) or (becomes_another and not os.get_inheritable(int(name))):
+            continue
+        if not os.statvfs(f"/proc/self/fd/{name}").f_flag & os.ST_RDONLY:
+            return False
+    return becomes_another or bool(os.statvfs("/proc/self/exe").f_flag & os.ST_RDONLY)
 
 
 def _make_read_only(folders: Iterable[Path]) -> bool:
     """Makes all that is mounted read-only, except for some folders: no mode, owner, time or attribute changes then."""
-    libc = _libc()
     places = [os.fsencode(folder.resolve()) for folder in folders if folder.is_dir()]
     here = os.getcwd()
     for place in places:
         if not _mount(place, os.fsdecode(place), None, _MS_BIND | _MS_REC):
             return False
     writable = [*places, *filter(os.path.isdir, (b"/tmp", os.fsencode(_SHARED)))]
-
-    def changed(place: bytes, set_: int, clear: int, flags: int) -> bool:
-        attributes = struct.pack("=QQQQ", set_, clear, 0, 0)
-        given = ctypes.c_size_t(len(attributes))
-        return bool(libc.syscall(_MOUNT_SETATTR, -100, place, flags, attributes, given) == 0)
-
-    if not changed(b"/", _READ_ONLY, 0, _AT_RECURSIVE):
+    if not _set_attributes(b"/", _READ_ONLY, flags=_AT_RECURSIVE):
         return False
-    done = len(writable) == sum(changed(place, 0, _READ_ONLY, 0) for place in writable)
+    done = len(writable) == sum(_set_attributes(place, clear=_READ_ONLY) for place in writable)
     with contextlib.suppress(OSError):
         os.chdir(here)  # into the mount that can be written
     return done
 
 
-def _give_up_capabilities() -> None:
+def _set_attributes(place: bytes, set_: int = 0, clear: int = 0, flags: int = 0) -> bool:
+    """Changes a mount's attributes; whether the system has done so."""
+    attributes = struct.pack("=QQQQ", set_, clear, 0, 0)
+    given = ctypes.c_size_t(len(attributes))
+    return bool(_libc().syscall(_MOUNT_SETATTR, -100, place, flags, attributes, given) == 0)
+
+
+def _give_up_capabilities() -> bool:
     """Gives up what the namespaces gave: who may mount could undo what was mounted, also as root after an `exec`."""
     libc = _libc()
     libc.prctl(_PR_CAP_AMBIENT, 4, 0, 0, 0)
     for capability in range(_LAST_CAPABILITY + 1):
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     number = _CAPSET.get(platform.machine())
-    if number is not None:
-        libc.syscall(number, struct.pack("=Ii", 0x20080522, 0), bytes(24))
+    return number is not None and bool(libc.syscall(number, struct.pack("=Ii", 0x20080522, 0), bytes(24)) == 0)
 
 
-def _become_child(held: Iterable[int]) -> None:
+def _become_child(held: Iterable[int], relays: Sequence[_Relay]) -> None:
     """Goes on in the new namespace for processes: as the child of its first process, which everything ends with.
 
-    The two processes that wait let go of the descriptors that are `held`.
+    The two processes that wait let go of the descriptors that are `held`; the outer one carries on what is relayed.
     """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -376,12 +565,12 @@ def _become_child(held: Iterable[int]) -> None:
     child = os.fork()
     if child:
         _let_go(held, tell)
-        with open(told, "rb") as pipe:
-            ended = pipe.read()
+        ended = _wait_and_carry(told, relays)
         os.waitpid(child, 0)
         _end_as(int(ended or b"9"))
     _end_with_parent()
     os.close(told)
+    _let_go(end for relay in relays for end in (relay.original, relay.pipe) if end is not None)
     child = os.fork()
     if child:
         _let_go(held)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..cpp.own_headers import cache_folder
-from .containment import PROCESSES
+from .containment import FILE_LIMIT, PROCESSES
 from .run_specification import Specification
 from .trace_events import Writer
 
@@ -102,8 +102,6 @@ def contained(specification: Specification, writer: Writer) -> None:
 
 PROCESS_LIMIT = 512
 """Processes and threads of a program."""
-FILE_LIMIT = 1 << 30
-"""Bytes of a file that a program writes."""
 OPEN_FILES_LIMIT = 4096
 
 

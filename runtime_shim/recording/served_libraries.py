@@ -24,9 +24,9 @@ from types import ModuleType
 from typing import Any
 
 from . import guard_table
-from .containment import PROCESSES, contain
+from .containment import FILE_LIMIT, PROCESSES, contain
 from .fenced_memory import FencedMemory
-from .program_execution import FILE_LIMIT, OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed_generators
+from .program_execution import OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed_generators
 from .run_specification import Specification
 from .trace_events import Writer
 

@@ -43,3 +43,31 @@ def test_a_program_is_run_contained(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (3, "1.0 ['--trace'] False\nrefused\n"), done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["program.py"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+def test_streams_that_are_files_stay_as_they_were(tmp_path: Path) -> None:
+    """Through a descriptor from before, modes and times could be changed; the order of output and errors stays."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, sys\n"
+        "for change in (lambda: os.fchmod(0, 0o600), lambda: os.utime('/proc/self/fd/0')):\n"
+        "    try:\n        change()\n    except OSError:\n        print('refused', flush=True)\n"
+        "print(sys.stdin.readline(), end='', file=sys.stderr, flush=True)\n"
+        "os.fchmod(1, 0o777)\n"
+        "print('end', flush=True)\nprint('x' * 300_000, file=sys.stderr)\n"
+    )
+    given, shown = tmp_path / "given", tmp_path / "shown"
+    given.write_text("first\nsecond\n")
+    given.chmod(0o640)
+    os.utime(given, (1, 1))
+    with given.open() as read, shown.open("wb") as written:
+        assert read.readline() == "first\n"
+        os.lseek(read.fileno(), len("first\n"), os.SEEK_SET)
+        command = [sys.executable, "-m", "guardfix", "run", "--contain", str(program)]
+        # From a folder above all that is replaced.
+        done = subprocess.run(command, cwd="/", stdin=read, stdout=written, stderr=written, timeout=60, check=False)
+    assert done.returncode == 0, shown.read_text()
+    assert shown.read_text() == "refused\nrefused\nsecond\nend\n" + "x" * 300_000 + "\n"
+    assert (given.stat().st_mode & 0o777, given.stat().st_mtime) == (0o640, 1)
+    assert shown.stat().st_mode & 0o111 == 0
