@@ -71,3 +71,18 @@ def test_streams_that_are_files_stay_as_they_were(tmp_path: Path) -> None:
     assert shown.read_text() == "refused\nrefused\nsecond\nend\n" + "x" * 300_000 + "\n"
     assert (given.stat().st_mode & 0o777, given.stat().st_mtime) == (0o640, 1)
     assert shown.stat().st_mode & 0o111 == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+def test_nothing_is_kept_for_the_next_run(tmp_path: Path, cache: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, pathlib\nstore = pathlib.Path(os.environ['GUARDFIX_CACHE_DIR'])\n"
+        "print([path.name for path in store.iterdir()])\n(store / 'planted').write_text('')\n"
+    )
+    command = [sys.executable, "-m", "guardfix", "run", "--contain", str(program)]
+    environment = os.environ | {"GUARDFIX_CACHE_DIR": str(cache)}
+    for _ in range(2):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    assert not [path for path in cache.rglob("planted")]
