@@ -19,7 +19,20 @@ from guardfix.verify.runs.program_runs import environment, pass_variables
         *((name, True) for name in ("GUARDFIX_TRACEBACK", "LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", "CUDA_HOME")),
         *((name, False) for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "SSH_AUTH_SOCK")),
         *((name, False) for name in ("DOCKER_HOST", "DBUS_SESSION_BUS_ADDRESS", "PIP_INDEX_URL", "PYTHON_TOKEN")),
-        *((name, False) for name in ("MY_PATH", "XPATH", "CC_TOKEN", "TZ_KEY", "http_proxy", "XDG_RUNTIME_DIR")),
+        *(
+            (name, False)
+            for name in (
+                "MY_PATH",
+                "XPATH",
+                "CC_TOKEN",
+                "PYTHONTOKEN",
+                "GUARDFIX_TOKEN",
+                "OMP_TOKEN",
+                "TZ_KEY",
+                "http_proxy",
+                "XDG_RUNTIME_DIR",
+            )
+        ),
     ],
 )
 def test_variables_that_programs_get(name: str, passed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,4 +98,4 @@ def test_nothing_is_kept_for_the_next_run(tmp_path: Path, cache: Path) -> None:
     for _ in range(2):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
-    assert not [path for path in cache.rglob("planted")]
+    assert not list(cache.rglob("planted"))
