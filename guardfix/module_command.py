@@ -22,7 +22,7 @@ def sealed_command(module: str) -> list[str]:
     """The same for a module that contains its process, whose executable then can't be changed by what it runs."""
     if sys.platform != "linux":
         return module_command(module)
-    return [*module_command("guardfix.runtime_shim.recording.sealed_command"), *module_command(module)]
+    return [*module_command("guardfix.runtime_shim.recording.contained_command"), "--seal", *module_command(module)]
 
 
 def shadowed_modules(folder: str) -> list[str]:

@@ -1,6 +1,8 @@
 """Runs a command contained: `python -P -m … FOLDERS COMMAND…`, FOLDERS being those that it may write to, as JSON.
 
 The first of the folders becomes its `/tmp`. With `--tell` in front, what the system can't contain is told first.
+`python -P -m … --seal COMMAND…` runs a command that contains itself later: it can't leave the executable behind that it
+was started with, so this is found where nothing can change it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import resource
 import sys
 from pathlib import Path
 
-from .containment import FILE_LIMIT, PROCESSES, contain, not_contained
+from .containment import PROCESSES, contain, not_contained, start_sealed
+from .open_files import FILE_LIMIT
 from .program_execution import OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit
 
 
@@ -35,6 +38,8 @@ def run_contained(folders: list[Path], command: list[str], *, tell: bool = False
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--seal":
+        start_sealed(sys.argv[2:])
     told = sys.argv[1] == "--tell"
     given, *rest = sys.argv[1 + told :]
     sys.exit(run_contained([Path(folder) for folder in json.loads(given)], rest, tell=told))

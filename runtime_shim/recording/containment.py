@@ -15,7 +15,6 @@ import os
 import platform
 import re
 import resource
-import select
 import signal
 import socket
 import stat
@@ -24,108 +23,10 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
-_X86, _ARM = "x86_64", "aarch64"
-_ARCHITECTURES = {_X86: 0xC000003E, _ARM: 0xC00000B7}
-_SOCKET = {_X86: 41, _ARM: 198}
-_SOCKETPAIR = {_X86: 53, _ARM: 199}
-_IOCTL = {_X86: 16, _ARM: 29}
-_REFUSED = {
-    # New namespaces give back what was given up; mounting undoes what is read-only.
-    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
-    "mount_setattr": (442, 442), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
-    "fsmount": (432, 432), "chroot": (161, 51),
-    # io_uring opens sockets past this filter.
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    # The user's keyring, and the insides of the kernel and of other processes.
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280),
-    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "kexec_load": (246, 104), "init_module": (175, 105),
-    "finit_module": (313, 273), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
-    "pidfd_getfd": (438, 438), "open_by_handle_at": (304, 265), "acct": (163, 89), "quotactl": (179, 60),
-    "swapon": (167, 224), "reboot": (169, 142), "sethostname": (170, 161), "setdomainname": (171, 162),
-}  # fmt: skip
-"""By name the numbers on x86-64 and on ARM."""
-_CLONE = {_X86: 56, _ARM: 220}
-_CLONE3 = 435
-_NEW_USER = 0x10000000
-_AF_UNIX, _AF_VSOCK = 1, 40
-_PAIRS = tuple(kind | flags for kind in (1, 5) for flags in (0, 0x800, 0x80000, 0x80800))
-"""SOCK_STREAM and SOCK_SEQPACKET, with SOCK_NONBLOCK and SOCK_CLOEXEC: what is connected stays so. A pair of datagram
-sockets can be sent, or connected, to the path of a service."""
-_INJECT = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX, which type into a terminal."""
-_X32 = 0x40000000
-
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _EPERM, _ENOSYS, _EACCES = 0x7FFF0000, 0x00050001, 0x00050026, 0x0005000D
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
-_PR_SET_SECCOMP, _FILTER = 22, 2
-
-
-def refuse_calls() -> bool:
-    """Puts the filter on this process and what it starts; whether the system takes it."""
-    machine = platform.machine()
-    if machine not in _ARCHITECTURES:
-        return False
-    program = _program(machine)
-    kept = ctypes.create_string_buffer(program, len(program))
-
-    class Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    whole = Program(len(program) // 8, ctypes.addressof(kept))
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        return False
-    return bool(libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(whole), 0, 0) == 0)
-
-
-def _program(machine: str) -> bytes:
-    column = (_X86, _ARM).index(machine)
-    steps = [
-        (_LOAD, 0, 0, _ARCHITECTURE),
-        (_EQUAL, 1, 0, _ARCHITECTURES[machine]),  # the numbers are those of one architecture
-        (_RETURN, 0, 0, _EPERM),
-        (_LOAD, 0, 0, _NUMBER),
-    ]
-    if machine == _X86:
-        steps += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ENOSYS)]
-    # glibc goes on with `clone` where there is no `clone3`, whose flags a filter can't see.
-    steps += _refused(_CLONE3, _ENOSYS)
-    for numbers in _REFUSED.values():
-        steps += _refused(numbers[column], _EPERM)
-    steps += _with_argument(_CLONE[machine], _FIRST, [(_ANY_BIT, _NEW_USER)], _EPERM)
-    steps += _with_argument(_SOCKET[machine], _FIRST, [(_EQUAL, _AF_UNIX), (_EQUAL, _AF_VSOCK)], _EACCES)
-    steps += _unless_argument(_SOCKETPAIR[machine], _SECOND, _PAIRS, _EACCES)
-    steps += _with_argument(_IOCTL[machine], _SECOND, [(_EQUAL, request) for request in _INJECT], _EPERM)
-    steps.append((_RETURN, 0, 0, _ALLOW))
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
-
-
-_Step = tuple[int, int, int, int]
-
-
-def _refused(number: int, error: int) -> list[_Step]:
-    return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, error)]
-
-
-def _with_argument(number: int, argument: int, tests: list[tuple[int, int]], error: int) -> list[_Step]:
-    """Refuses a call whose argument (its lower half) meets one of the tests."""
-    steps: list[_Step] = [(_LOAD, 0, 0, argument)]
-    for test, value in tests:
-        steps += [(test, 0, 1, value), (_RETURN, 0, 0, error)]
-    steps.append((_LOAD, 0, 0, _NUMBER))
-    return [(_EQUAL, 0, len(steps), number), *steps]
-
-
-def _unless_argument(number: int, argument: int, allowed: Sequence[int], error: int) -> list[_Step]:
-    """Refuses a call unless its argument (its lower half) is one of those values."""
-    steps: list[_Step] = [(_LOAD, 0, 0, argument)]
-    steps += [(_EQUAL, len(allowed) - index, 0, value) for index, value in enumerate(allowed)]
-    steps += [(_RETURN, 0, 0, error), (_LOAD, 0, 0, _NUMBER)]
-    return [(_EQUAL, 0, len(steps), number), *steps]
-
+from .open_files import STREAMS, Relay, is_sealed, path_of, replace_streams, wait_and_carry
+from .system_filter import PR_SET_NO_NEW_PRIVS, refuse_calls
 
 NETWORK = "network"
 PROCESSES = "processes"
@@ -171,13 +72,9 @@ _PUBLIC, _FIXED = b"size=1g,mode=1777", b"size=1m,mode=755"
 _MOST_PIDS = 1024
 _OWN_PID_MAX = (6, 14)
 """The first Linux in which that is a setting of a namespace."""
-_STREAMS = (0, 1, 2)
-_PIECE = 1 << 16
-FILE_LIMIT = 1 << 30
-"""Bytes of a file that a program writes."""
 _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _CAPSET = 24, 47, {"x86_64": 126, "aarch64": 91}
 _LAST_CAPABILITY = 63
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_PR_SET_PDEATHSIG = 1
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _RULE_PATH_BENEATH = 1
 _WRITING = {1: (1, 4, 5, 6, 7, 8, 9, 10, 11, 12), 2: (13,), 3: (14,)}
@@ -211,7 +108,7 @@ def contain(
             _raise_loopback()
         is_private = _make_private(temporary, [*needed, *own])
         has_own_devices = _replace_devices()
-        _become_child(held, _replace_streams(own))
+        _become_child(held, replace_streams(own))
         is_alone = _own_processes()
         is_read_only = _make_read_only(own) and _give_up_capabilities()
         kept = {
@@ -220,7 +117,7 @@ def contain(
             DEVICES: has_own_devices,
             PROCESSES: is_alone,
             FILES: is_read_only,
-            METADATA: is_read_only and _is_sealed(own, becomes_another=becomes_another),
+            METADATA: is_read_only and is_sealed(own, becomes_another=becomes_another),
         }
         found.update(aspect for aspect, is_so in kept.items() if is_so)
     if _restrict_writing(own):
@@ -362,7 +259,7 @@ def _replace_devices() -> bool:
     """Leaves the devices that any program uses, and graphics processors: no disk, memory, or terminal of others."""
     kept = [device for name in _KEPT_DEVICES for device in Path("/dev").glob(name)]
     # The terminal that it is run from; any other file that a stream is reaches it in another way.
-    kept += [Path(path) for stream in _STREAMS if (path := _path_of(stream)).startswith("/dev/pts/")]
+    kept += [Path(path) for stream in STREAMS if (path := path_of(stream)).startswith("/dev/pts/")]
     if not _replace_folder("/dev", kept, None, _FIXED):
         return False
     for name, descriptor in _DEVICE_LINKS.items():
@@ -385,140 +282,6 @@ def _own_processes() -> bool:
     except OSError:
         return False
     return True
-
-
-def _path_of(descriptor: int) -> str:
-    """The file that is open there; empty for a pipe, a socket or nothing."""
-    try:
-        path = os.readlink(f"/proc/self/fd/{descriptor}")
-    except OSError:
-        return ""
-    return path if path.startswith("/") and not path.startswith("/memfd:") else ""
-
-
-def _is_below(path: str, folders: Iterable[Path]) -> bool:
-    return any(Path(path).is_relative_to(folder.resolve()) for folder in folders)
-
-
-class _Relay(NamedTuple):
-    """A stream of the program that its waiting parent carries on."""
-
-    stream: int
-    original: int
-    pipe: int | None
-    """The parent's end; None where an earlier stream has it, of the same file: the order of what is written stays."""
-    reads: bool
-    """The program reads from it."""
-
-
-def _replace_streams(folders: Iterable[Path]) -> list[_Relay]:
-    """Opens again what files this process has for its input, output and errors; pipes where it can't be opened so.
-
-    Mode, times and attributes of a file can be changed through a descriptor from before the mounts.
-    """
-    relays: list[_Relay] = []
-    written: dict[tuple[int, int], int] = {}
-    for stream in _STREAMS:
-        path = _path_of(stream)
-        if not path or _is_below(path, folders):
-            continue
-        status = os.fstat(stream)
-        reads = stream == 0 and fcntl.fcntl(stream, fcntl.F_GETFL) & os.O_ACCMODE != os.O_WRONLY
-        same = status.st_dev, status.st_ino
-        new = _opened_again(path, stream, status)
-        if new is None and not stat.S_ISREG(status.st_mode):
-            continue  # what it is open for is seen later
-        if new is None:
-            pipe: int | None = None
-            if not reads and same in written:
-                new = os.dup(written[same])
-            elif reads:
-                new, pipe = os.pipe()
-            else:
-                pipe, new = os.pipe()
-                written[same] = stream
-            relays.append(_Relay(stream, os.dup(stream), pipe, reads))
-        os.dup2(new, stream)
-        os.close(new)
-    return relays
-
-
-def _opened_again(path: str, stream: int, status: os.stat_result) -> int | None:
-    """A descriptor of the same file, found from here; None where it isn't found or can be written."""
-    how = fcntl.fcntl(stream, fcntl.F_GETFL)
-    reads = how & os.O_ACCMODE == os.O_RDONLY and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))
-    if not reads and not stat.S_ISCHR(status.st_mode):
-        return None
-    flags = how & (os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK) | os.O_NOCTTY | os.O_CLOEXEC
-    try:
-        new = os.open(path, flags)
-    except OSError:
-        return None
-    if not os.path.samestat(os.fstat(new), status):
-        os.close(new)
-        return None
-    if stat.S_ISREG(status.st_mode):
-        os.lseek(new, os.lseek(stream, 0, os.SEEK_CUR), os.SEEK_SET)
-    return new
-
-
-def _wait_and_carry(told: int, relays: Iterable[_Relay]) -> bytes:
-    """What is told until its end; meanwhile, and until they end, the relayed streams are carried on.
-
-    By one thread: where the next process is in another namespace for processes, a process can't have two.
-    """
-    poll = select.poll()
-    poll.register(told, select.POLLIN)
-    carried: dict[int, _Relay] = {}
-    waiting = {told}
-    for relay in relays:
-        os.dup2(relay.original, relay.stream)
-        os.close(relay.original)
-        if relay.pipe is None:
-            continue
-        carried[relay.pipe] = relay
-        poll.register(relay.pipe, select.POLLOUT if relay.reads else select.POLLIN)
-        if relay.reads:
-            os.set_blocking(relay.pipe, False)
-        else:
-            waiting.add(relay.pipe)
-    heard, left, unsent = b"", FILE_LIMIT, b""
-    while waiting:
-        for ready, _ in poll.poll():
-            data = b""
-            with contextlib.suppress(OSError):  # of a reader that is gone, a disk that is full
-                if ready == told:
-                    heard += (data := os.read(told, 64))
-                elif carried[ready].reads:
-                    data = unsent = unsent or os.read(carried[ready].stream, _PIECE)
-                    unsent = data[os.write(ready, data) :] if data else b""
-                else:
-                    piece = os.read(ready, min(left, _PIECE))
-                    left -= _write_all(carried[ready].stream, piece)
-                    data = piece
-            if not data:
-                poll.unregister(ready)
-                os.close(ready)
-                waiting.discard(ready)
-    return heard
-
-
-def _write_all(descriptor: int, data: bytes) -> int:
-    rest = data
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-    return len(data)
-
-
-def _is_sealed(folders: Sequence[Path], *, becomes_another: bool) -> bool:
-    """Whether all files that the process has open, its executable too, are its own or on a read-only mount."""
-    for name in os.listdir("/proc/self/fd"):
-        path = _path_of(int(name))
-        if not path or _is_below(path, folders) or (becomes_another and not os.get_inheritable(int(name))):
-            continue
-        if not os.statvfs(f"/proc/self/fd/{name}").f_flag & os.ST_RDONLY:
-            return False
-    return becomes_another or bool(os.statvfs("/proc/self/exe").f_flag & os.ST_RDONLY)
 
 
 def _make_read_only(folders: Iterable[Path]) -> bool:
@@ -554,7 +317,7 @@ def _give_up_capabilities() -> bool:
     return number is not None and bool(libc.syscall(number, struct.pack("=Ii", 0x20080522, 0), bytes(24)) == 0)
 
 
-def _become_child(held: Iterable[int], relays: Sequence[_Relay]) -> None:
+def _become_child(held: Iterable[int], relays: Sequence[Relay]) -> None:
     """Goes on in the new namespace for processes: as the child of its first process, which everything ends with.
 
     The two processes that wait let go of the descriptors that are `held`; the outer one carries on what is relayed.
@@ -565,7 +328,7 @@ def _become_child(held: Iterable[int], relays: Sequence[_Relay]) -> None:
     child = os.fork()
     if child:
         _let_go(held, tell)
-        ended = _wait_and_carry(told, relays)
+        ended = wait_and_carry(told, relays)
         os.waitpid(child, 0)
         _end_as(int(ended or b"9"))
     _end_with_parent()
@@ -625,7 +388,7 @@ def _restrict_writing(folders: Iterable[Path]) -> bool:
             allowed = rights if os.path.isdir(path) else for_files
             libc.syscall(_ADD_RULE, rules, _RULE_PATH_BENEATH, struct.pack("=Qi", allowed, place), 0)
             os.close(place)
-        if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
             return False
         return bool(libc.syscall(_RESTRICT_SELF, rules, 0) == 0)
     finally:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..cpp.own_headers import cache_folder
-from .containment import FILE_LIMIT, PROCESSES
+from .containment import PROCESSES
+from .open_files import FILE_LIMIT
 from .run_specification import Specification
 from .trace_events import Writer
 

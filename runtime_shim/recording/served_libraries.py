@@ -24,8 +24,9 @@ from types import ModuleType
 from typing import Any
 
 from . import guard_table
-from .containment import FILE_LIMIT, PROCESSES, contain
+from .containment import PROCESSES, contain
 from .fenced_memory import FencedMemory
+from .open_files import FILE_LIMIT
 from .program_execution import OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed_generators
 from .run_specification import Specification
 from .trace_events import Writer

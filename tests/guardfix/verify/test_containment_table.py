@@ -34,6 +34,8 @@ own, outside = json.loads(sys.argv[1])[:2]
 print(sorted(aspects := contain([pathlib.Path(own)], pathlib.Path(own, "tmp"))), file=sys.stderr, flush=True)
 """
 NOBODY = 65534
+RECORDING = ROOT / "runtime_shim" / "recording"
+MODULES = ("containment.py", "open_files.py", "system_filter.py")
 
 
 def namespaces() -> bool:
@@ -61,8 +63,8 @@ def places(user: int | None) -> Iterator[list[object]]:
         (top / "outside").mkdir()
         (top / "outside" / "file").write_text("kept")
         (top / "door").mkdir()
-        for module in ("containment.py",):
-            shutil.copy(ROOT / "runtime_shim" / "recording" / module, top / "door")
+        for module in MODULES:
+            shutil.copy(RECORDING / module, top / "door")
         libc = ctypes.CDLL(None)
         key = 0x6F6F0000 + os.getpid() % 0xFFFF
         memory = libc.shmget(key, 1, 0o1666)
@@ -134,15 +136,16 @@ def test_the_documentation_has_the_table() -> None:
 
 def test_every_protection_is_looked_at() -> None:
     """What says whether something is contained is never called for its effect alone."""
-    tree = ast.parse((ROOT / "runtime_shim" / "recording" / "containment.py").read_text(encoding="utf-8"))
+    trees = [ast.parse((RECORDING / module).read_text(encoding="utf-8")) for module in MODULES]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
     says = {
         node.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.FunctionDef) and isinstance(node.returns, ast.Name) and node.returns.id == "bool"
     }
     dropped = [
         node.value.func.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
         if node.value.func.id in says
     ]
