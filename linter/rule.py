@@ -270,7 +270,7 @@ class Rule(Struct):
             facts,
             span or event.span,
             message,
-            use=use_of(event, facts, project),
+            use=use_of(event, facts),
             variable=event.variable,
             steps=story_of(event, project),
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from .bodies import (
     AnyStatement,
     Assign,
@@ -124,7 +124,7 @@ def bodies_below(bodies: Iterable[Body]) -> Iterator[Body]:
         yield one
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _bodies_by_place(facts: Facts) -> Nested[Body]:
     return Nested(bodies_of(facts), lambda body: body.span)
 

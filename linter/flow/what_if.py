@@ -39,7 +39,7 @@ def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect
             is_new = event.kind is not EventKind.MODEL_SHARED and (event.kind, event.path, event.span) not in before
             if is_new and event.guard is not None:
                 known[event.guard.path].append(event)
-    mine = [event for event in known[facts.path] if use_of(event, facts, project) is use]
+    mine = [event for event in known[facts.path] if use_of(event, facts) is use]
     if use.form is Form.MEMBER and use.class_ is not None:
         # It acts where an object of the class is made.
         for where, mention in project.mentions_of(facts.classes[use.class_].name, facts):

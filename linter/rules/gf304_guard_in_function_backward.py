@@ -78,7 +78,7 @@ def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
 
 @RULE.check_event(EventKind.HIGHER_ORDER_LOST)
 def lost(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
-    use = use_of(event, facts, project)
+    use = use_of(event, facts)
     if use is None or not switches_grad_off(use) or not _counts(use, facts, project):
         return
     if not any(_MEANT.search(told) for told in (use.variable or "", *(comment.text for comment in use.comments))):
