@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 if TYPE_CHECKING:
 
     class Remembers(Protocol):
-        """What answers live as long as: `Facts`, a `Project`."""
+        """What answers live as long as: `Facts`, a `Body`, a `Project`."""
 
         @property
         def answers(self) -> dict[Any, Any]: ...

@@ -12,6 +12,7 @@ from ..facts.expressions import (
     CallExpression,
     Expression,
     NamePath,
+    first_name,
     innermost_object,
     is_this,
     last_name,
@@ -165,17 +166,12 @@ def _loses_it(method: Body, guarded: set[str]) -> bool:
 
 def _are_torchs(block: Block) -> bool:
     """Whether the context managers are PyTorch's, and so none of the project's own that may be guards."""
-    return all(_root(item.context) in ("torch", "open") for item in block.items)
-
-
-def _root(expression: Expression) -> str:
-    first = innermost_object(expression)
-    return first.path[0] if isinstance(first, NamePath) else ""
+    return all(first_name(item.context) in ("torch", "open") for item in block.items)
 
 
 def _computes(call: CallExpression, method: Body) -> bool:
     """Whether a call may compute what autograd records: not one that makes a new tensor, and nothing of Python's."""
-    name, root = last_name(call.callee), _root(call.callee)
+    name, root = last_name(call.callee), first_name(call.callee)
     if name in _COMPUTES_NOTHING or is_factory_name(name):
         return False
     return root == "torch" or is_this(innermost_object(call.callee)) or simple_name(call.callee) in _given_to(method)

@@ -89,7 +89,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf207_guard_lost_in_thread.py': (4272, 1345870602),
     'rules/gf208_guard_after_work.py': (7526, 378303342),
     'rules/gf209_unguarded_inference.py': (10201, 674354101),
-    'rules/gf301_kernel_guard_in_user_code.py': (7193, 2264963893),
+    'rules/gf301_kernel_guard_in_user_code.py': (7106, 556575378),
     'rules/gf302_redundant_guard_in_function_forward.py': (3574, 886283996),
     'rules/gf303_redundant_guard.py': (3978, 3156910658),
     'rules/gf304_guard_in_function_backward.py': (4718, 483562498),
