@@ -73,7 +73,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'frontends/embedded/embedded_frontend.py': (801, 333143733),
     'frontends/markdown/markdown_frontend.py': (888, 3065117593),
     'frontends/python/python_frontend.py': (2409, 257314602),
-    'rules/gf001_unreadable_file.py': (2709, 4031386401),
+    'rules/gf001_unreadable_file.py': (2456, 3715996239),
     'rules/gf002_unused_suppression.py': (2092, 2240677951),
     'rules/gf101_legacy_guard.py': (6510, 3771228029),
     'rules/gf102_legacy_guard_argument.py': (3017, 2942481916),
