@@ -85,7 +85,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf203_vexing_parse_guard.py': (3416, 257945454),
     'rules/gf204_static_or_global_guard.py': (3003, 1220326508),
     'rules/gf205_heap_guard.py': (6877, 3973634303),
-    'rules/gf206_guard_member.py': (3439, 1096774158),
+    'rules/gf206_guard_member.py': (3493, 3926225808),
     'rules/gf207_guard_lost_in_thread.py': (4272, 1345870602),
     'rules/gf208_guard_after_work.py': (7526, 378303342),
     'rules/gf209_unguarded_inference.py': (10201, 674354101),
