@@ -11,7 +11,7 @@ from ..facts.expressions import CallExpression, last_name, nodes_of, pointee, tr
 from ..facts.index import index_of
 from ..guards import Effect
 from ..lazy_regex import lazy_regex
-from .mode_switches import OWNS_THE_MODE, ModeSwitch
+from .grad_switches import OWNS_THE_MODE, ModeSwitch
 
 _SETTER = ("GradMode", "set_enabled")
 _RESTORING = (Effect.GRAD_MODE, Effect.INFERENCE)

@@ -16,9 +16,8 @@ from ..facts.index import index_of
 from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .items_in_sight import ItemsInSight
-from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .linkage import Link, Linkage
-from .names import names_agree
+from .names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION, names_agree
 from .project_summary import ProjectSummary
 from .reexports import resolve_reexports
 from .shared_aliases import through_shared_aliases

@@ -45,8 +45,8 @@ from .. import guards
 from ..analysis.declared_purposes import is_declared_for_kernels
 from ..analysis.grad_switches import switches_grad_off
 from ..analysis.ownership import is_gradient_guard
-from ..analysis.parallel_regions import is_in_parallel_region
 from ..analysis.project import Project
+from ..analysis.thread_starters import is_in_parallel_region
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Finding
 from ..flow.events import Event, EventKind

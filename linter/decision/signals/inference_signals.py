@@ -12,8 +12,8 @@ from ...analysis.grad_switches import switches_grad_off
 from ...analysis.model_runs import first_construction_in, first_load, first_load_in, first_run_in, runs_model_in
 from ...analysis.model_types import is_model_type
 from ...analysis.ops import is_factory_by_name
-from ...analysis.parallel_regions import are_in_one_region
 from ...analysis.project import Project
+from ...analysis.thread_starters import are_in_one_region
 from ...analysis.training_calls import training_in, update_in
 from ...answered_once import answered_once
 from ...facts import Call, Facts, Form, Function, Member, Span

@@ -8,12 +8,12 @@ from ...analysis.autograd_bookkeeping import first_bookkeeping_in
 from ...analysis.autograd_functions import Role, part_in_autograd_function
 from ...analysis.calls import computes_tensors, is_run
 from ...analysis.declared_types import is_declared_member
-from ...analysis.known_names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.linkage import Link
 from ...analysis.model_runs import runs_or_loads
+from ...analysis.names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.ops import is_factory
-from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
+from ...analysis.thread_starters import is_in_parallel_region
 from ...answered_once import answered_once
 from ...facts import Assignment, Call, Facts, Function, Parameter, Registration, Span
 from ...facts.expressions import MemberAccess, chain_words, is_this, simple_name, words_of
