@@ -27,7 +27,7 @@ def answered_once(
 
     @wraps(question)
     def answer(about: _About, /, *details: _Details.args, **named: _Details.kwargs) -> _Answer:
-        key = (question, details) if details else question
+        key = (question, details, *named.items()) if details or named else question
         answers = about.answers
         if key not in answers:
             answers[key] = question(about, *details, **named)

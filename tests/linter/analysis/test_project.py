@@ -230,8 +230,8 @@ def test_what_one_file_says_is_remembered_as_long_as_it_says_the_same() -> None:
     joined = project.joined([facts_of("void h() {}", "b.cpp"), facts_of("void i() {}", "c.cpp")])
     for state in (project, project, joined):
         assert names(state.files["a.cpp"], "own ") == names(first, "own ") == ["own f"]
-    assert names(first, "other ") == ["other f"]
-    assert asked == ["a.cpp", "a.cpp"]  # not again for the project that it joined
+    assert names(first, "other ") == names(first, prefix="other ") == ["other f"]
+    assert asked == ["a.cpp"] * 3  # not again for the project that it joined
 
 
 def test_newer_facts_take_the_place_of_older_ones() -> None:
