@@ -99,7 +99,7 @@ STARTED = {
     ],
     "guardfix/verify/programs/pkg_config.py": ["subprocess.run: ['pkg-config', *arguments]"],
     # What a program that is run asks for: compilers, and the program itself.
-    "linter/frontends/extraction.py": ["concurrent.futures.ProcessPoolExecutor: workers - 1"],  # likewise
+    "linter/frontends/extraction.py": ["concurrent.futures.ProcessPoolExecutor: workers"],  # likewise
     "runtime_shim/cpp/compiler_processes.py": ["subprocess.Popen: command"],
     "runtime_shim/cpp/header_precompilation.py": ["subprocess.Popen: ['sh', '-c', script]"],
     "runtime_shim/cpp/linked_program.py": ["subprocess.run: [archiver, 'rcs', str(library), *members]"],
