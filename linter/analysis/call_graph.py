@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
+from ..answered_once import answered_once
 from ..facts import Call, Facts, Function, Span
 from ..facts.expressions import (
     Bracketed,
@@ -485,14 +486,7 @@ def call_graph(project: Project) -> CallGraph:
     return graph
 
 
+@answered_once
 def effects_below(project: Project, facts: Facts, span: Span, function: int | None) -> dict[CallEffect, Reached]:
     """What the project's own functions do that are called in a stretch of code."""
-    memory = project.memory(_Asked)
-    key = (facts.path, span, function)
-    if key not in memory:
-        memory[key] = call_graph(project).reached(facts, span, function)
-    return memory[key]
-
-
-class _Asked(dict[tuple[str, Span, int | None], dict[CallEffect, Reached]]):
-    """Answers by file and stretch: signals of several kinds ask for the same ones."""
+    return call_graph(project).reached(facts, span, function)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ..answered_once import answered_once
 from ..facts import Assignment, Call, Facts, Span
 from ..facts.expressions import (
     Bracketed,
@@ -33,7 +32,7 @@ def first_computation_in(span: Span, facts: Facts) -> Call | str | None:
     return next((text for _, text in _operations(facts).within(span)), None)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
     """The assignments and returned values in which a tensor may be computed without a call."""
     found = [(returned.span, str(returned.value)) for returned in facts.returns if _has_operation(returned.value)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from ..facts import Assignment, Facts, Function, Span
 from ..facts.expressions import TypeName, words_of
 from ..facts.index import index_of
@@ -37,7 +37,7 @@ def _member(name: str, around: Function, facts: Facts) -> TypeName | None:
     return next((members[owner, name] for owner in owners if (owner, name) in members), None)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _members_of(facts: Facts) -> dict[tuple[int | str | None, str], TypeName]:
     """The types of members, by the index and by the name of their class; of classes of one name the first counts."""
     found: dict[tuple[int | str | None, str], TypeName] = {}
@@ -49,7 +49,7 @@ def _members_of(facts: Facts) -> dict[tuple[int | str | None, str], TypeName]:
     return found
 
 
-@lru_cache(maxsize=512)
+@answered_once
 def _declared_in(facts: Facts, body: Span) -> dict[str, list[Assignment]]:
     """The declarations of local variables in a function, by name."""
     found: dict[str, list[Assignment]] = defaultdict(list)

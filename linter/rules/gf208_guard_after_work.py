@@ -42,13 +42,13 @@ References: https://pytorch.org/cppdocs/notes/inference_mode.html (migration gui
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
 from .. import guards
 from ..analysis.calls import computes_tensors, is_load, is_run
 from ..analysis.coverage import covering, is_constantly_on
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
+from ..answered_once import answered_once
 from ..facts import Call, Facts, Form, GuardUse, Span
 from ..facts.expressions import Expression, first_name, variable_of, words_of
 from ..facts.index import calls_where, index_of
@@ -115,7 +115,7 @@ def _guards_of_block(use: GuardUse, facts: Facts) -> Sequence[GuardUse]:
     return index_of(facts).local_by_scope.get(use.scope) or [use]
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _trains(facts: Facts, span: Span) -> bool:
     return any(call.name in _TRAINS for call in index_of(facts).calls.within(span))
 
