@@ -20,9 +20,11 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from guardfix.linter.files.workspace import DISK
 from guardfix.linter.frontends.extraction import cores
-from guardfix.linter.frontends.python.parser_agreement import compare_parsers
+from tests.parser_agreement import compare_parsers
 
 WORDS = "open Lock suppress contextmanager property wraps dataclass raises skipIf patch subTest fixture".split()
 

@@ -186,10 +186,13 @@ def _from(folder: str, path: str) -> str:
 def configuration_for(folder: str = os.curdir) -> Configuration:
     """The configuration that is in force in a folder; its patterns start from where it is.
 
-    Raises `BadConfiguration`.
+    Code is loaded for that of the working folder alone: any other comes without its plugins. Raises `BadConfiguration`.
     """
     found = find_configuration(folder)
-    return read_configuration(found, os.path.dirname(found)) if found else Configuration()
+    if found is None:
+        return Configuration()
+    configuration = read_configuration(found, os.path.dirname(found))
+    return configuration if found == find_configuration(os.curdir) else configuration.without_plugins()
 
 
 def nearest_options(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from guardfix.linter.rule import Rule
 
 NO_PLUGINS = "GUARDFIX_NO_PLUGINS"
+_OFF = ("", "0", "false", "no", "off", "n", "f")
+"""Values with which a variable says no, as for the command line."""
 """The environment variable with which no plugin is loaded, whatever a configuration says; as `--no-plugins`."""
 RULES_GROUP = "guardfix.rules"
 """The group of entry points that give rules."""
@@ -50,7 +52,7 @@ def own_guards(given: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Guard], .
 
 def plugin_rules(names: Iterable[str]) -> tuple[Rule, ...]:
     """The rules of the entry points that the setting `plugins` names. Raises `BadExtension`."""
-    if os.environ.get(NO_PLUGINS):
+    if os.environ.get(NO_PLUGINS, "").lower() not in _OFF:
         return ()
     return tuple(rule for name in names for rule in rules_of_plugin(name))
 

@@ -80,7 +80,7 @@ def copy_file(source: Path, target: Path) -> None:
     with contextlib.suppress(OSError):
         if source.is_symlink() and source.name == "HEAD":  # how git once wrote it
             target.write_text(f"ref: {os.readlink(source)}\n")
-        elif stat.S_ISREG(source.stat().st_mode):
+        elif stat.S_ISREG(os.lstat(source).st_mode):
             _refuse_large(source)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
@@ -96,12 +96,20 @@ def _refuse_large(path: Path) -> None:
 
 
 def copy_folder(source: Path, target: Path) -> None:
+    """Copy the files of a folder; links are not followed. Raises `NoRepository` where it takes too much."""
+    if source.is_symlink():
+        return
+    taken = 0
     target.mkdir(parents=True, exist_ok=True)
     for above, folders, files in os.walk(source):
         there = target / os.path.relpath(above, source)
         for name in folders:
             (there / name).mkdir(exist_ok=True)
         for name in files:
+            with contextlib.suppress(OSError):
+                taken += os.lstat(Path(above, name)).st_size
+            if taken > _LARGEST:
+                raise NoRepository(f"{source} takes more than a gigabyte")
             copy_file(Path(above, name), there / name)
 
 
@@ -113,12 +121,14 @@ def copy_refs(source: Path, target: Path) -> None:
     """Write all refs to one file, but for those that lead to others: copying thousands of files takes seconds."""
     refs: dict[bytes, bytes] = {}
     with contextlib.suppress(OSError):
-        if (source / "packed-refs").is_file():
+        if stat.S_ISREG(os.lstat(source / "packed-refs").st_mode):
             _refuse_large(source / "packed-refs")
             refs.update((name, commit) for commit, name in _PACKED.findall(read_regular(source / "packed-refs")))
-    for above, _, files in os.walk(source / "refs"):
+    for above, _, files in os.walk(source / "refs") if not (source / "refs").is_symlink() else ():
         for file in files:
             path = Path(above, file)
+            if path.is_symlink():
+                continue
             text = os.fsencode(small_text(str(path)))
             name = os.fsencode(path.relative_to(source).as_posix())
             if (found := _LOOSE.fullmatch(text)) is not None:

@@ -18,6 +18,13 @@ def module_command(module: str) -> list[str]:
     return [sys.executable, "-c", start]
 
 
+def sealed_command(module: str) -> list[str]:
+    """The same for a module that contains its process, whose executable then can't be changed by what it runs."""
+    if sys.platform != "linux":
+        return module_command(module)
+    return [*module_command("guardfix.runtime_shim.recording.contained_command"), "--seal", *module_command(module)]
+
+
 def shadowed_modules(folder: str) -> list[str]:
     """The modules of Python's library whose places a folder's files would take.
 

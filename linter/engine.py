@@ -394,7 +394,7 @@ class RunOptions:
     def about_left_out(self, path: str, why: str) -> list[Finding]:
         """The findings about a file that is left out."""
         rules = [rule for rule in self.rules if not self.leaves_out(path, rule)]
-        return [finding for rule in rules for finding in rule.left_out_findings(path, why)]
+        return [finding for rule in rules for finding in rule.left_out_findings(path, f"this file is left out: {why}")]
 
 
 class _OfFile(NamedTuple):
@@ -434,7 +434,8 @@ def find(
         if place.language is None:
             for rule in rules:
                 if not run.leaves_out(place.path, rule):
-                    findings += rule.folder_findings(place.path, place.reason)
+                    kind = "file" if place.path.endswith(".gitignore") else "folder"
+                    findings += rule.left_out_findings(place.path, f"cannot read this {kind}: {place.reason}")
     findings.sort(key=lambda finding: (finding.path, finding.span, finding.code))
     return findings, sum(one.suppressed for one in found), [facts for one in found for facts in one.doubted]
 

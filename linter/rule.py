@@ -98,7 +98,6 @@ class Rule(Struct):
     _uses: list[UseCheck] = field(default_factory=list)
     _files: list[FileCheck] = field(default_factory=list)
     _events: list[tuple[frozenset[EventKind], EventCheck]] = field(default_factory=list)
-    _folders: list[PlaceCheck] = field(default_factory=list)
     _left_out: list[PlaceCheck] = field(default_factory=list)
     _questions: list[Questions] = field(default_factory=list)
     _undecided: list[Undecided] = field(default_factory=list)
@@ -175,13 +174,8 @@ class Rule(Struct):
 
         return register
 
-    def check_folder(self, check: PlaceCheck) -> PlaceCheck:
-        """Register a check that is given (path, why) of each folder that cannot be listed."""
-        self._folders.append(check)
-        return check
-
     def check_left_out(self, check: PlaceCheck) -> PlaceCheck:
-        """Register a check that is given (path, why) of each file that a run leaves out because of its limits."""
+        """Register a check that is given (path, what was left out and why) of a folder or file that isn't looked at."""
         self._left_out.append(check)
         return check
 
@@ -202,7 +196,7 @@ class Rule(Struct):
 
     @property
     def has_check(self) -> bool:
-        return any((self._uses, self._files, self._events, self._folders, self._left_out, self._comments))
+        return any((self._uses, self._files, self._events, self._left_out, self._comments))
 
     @property
     def asks_about_comments(self) -> bool:
@@ -237,13 +231,9 @@ class Rule(Struct):
                 if event.certain and event.kind in kinds:
                     yield from check_event(event, facts, project)
 
-    def folder_findings(self, path: str, reason: str) -> Iterator[Finding]:
-        for check in self._folders:
-            yield from check(path, reason)
-
-    def left_out_findings(self, path: str, reason: str) -> Iterator[Finding]:
+    def left_out_findings(self, path: str, why: str) -> Iterator[Finding]:
         for check in self._left_out:
-            yield from check(path, reason)
+            yield from check(path, why)
 
     def at(
         self,
@@ -270,7 +260,7 @@ class Rule(Struct):
             facts,
             span or event.span,
             message,
-            use=use_of(event, facts, project),
+            use=use_of(event, facts),
             variable=event.variable,
             steps=story_of(event, project),
         )

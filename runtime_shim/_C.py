@@ -322,22 +322,6 @@ class _WeakTensorRef:
         return self._reference() is None
 
 
-def _is_torch_function_enabled() -> bool:
-    return tls.state.function_off == 0
-
-
-def _is_torch_function_all_disabled() -> bool:
-    return tls.state.function_off == 2
-
-
-def _len_torch_function_stack() -> int:
-    return len(tls.state.function_modes)
-
-
-def _get_function_stack_at(level: int) -> Any:
-    return tls.state.function_modes[level]
-
-
 #: `torch._C._autograd`
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,

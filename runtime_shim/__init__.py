@@ -186,10 +186,6 @@ def can_cast(from_: dtype, to: dtype) -> Any:
     return dtypes.can_cast(from_.numpy, to.numpy)
 
 
-def _nnpack_available() -> Any:
-    return False
-
-
 def compiled_with_cxx11_abi() -> Any:
     return True
 

@@ -1,17 +1,11 @@
-"""`torch._utils`: the size of an element; several tensors as one."""
+"""`torch._utils`: several tensors as one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from .aten import FUNCTIONS
-from .core.dtypes import dtype
 from .core.tensor import Tensor
-
-
-def _element_size(dtype: dtype) -> int:
-    """Bytes of an element."""
-    return dtype.itemsize
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:

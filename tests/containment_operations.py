@@ -20,6 +20,15 @@ OPERATIONS: Mapping[str, tuple[str, str, str]] = {
     "chown": ("change its owner", REFUSED, "os.chown(outside + '/file', os.getuid(), os.getgid())"),
     "utime": ("change its times", REFUSED, "os.utime(outside + '/file')"),
     "xattr": ("set an extended attribute", REFUSED, "os.setxattr(outside + '/file', 'user.a', b'b')"),
+    "through its input": (
+        "change the mode, times or attributes of a file that its input is", REFUSED, "os.fchmod(0, 0o777)"
+    ),
+    "times of its input": ("the same through `/dev/stdin`", REFUSED, "os.utime('/dev/stdin')"),
+    "executable": (
+        "change those of its own executable (`/proc/self/exe`)", REFUSED,
+        "os.chmod('/proc/self/exe', os.stat('/proc/self/exe').st_mode)"
+    ),
+    "executables of others": ("change those of the processes around it", REFUSED, "os.utime('/proc/1/exe')"),
     "through a link": ("write through a link from its own folder", REFUSED, "through_link()"),
     "through /proc": ("write through `/proc/self/root`", REFUSED, "open('/proc/self/root' + outside + '/file', 'a')"),
     "read": ("read a file of yours", DONE, "open(outside + '/file').read()"),
@@ -36,10 +45,17 @@ OPERATIONS: Mapping[str, tuple[str, str, str]] = {
     "network": ("connect to another machine", REFUSED, "socket.create_connection(('192.0.2.1', 9), timeout=2)"),
     "loopback": ("connect to itself", DONE, "loopback()"),
     "service": ("connect to a socket of a service by its path", REFUSED, "unix(service)"),
+    "datagrams": ("reach one through a pair of datagram sockets", REFUSED, "datagrams(service)"),
+    "named pipe": (
+        "write to a named pipe of a service", REFUSED, "os.open(service + '.pipe', os.O_WRONLY | os.O_NONBLOCK)"
+    ),
     "abstract": ("open an abstract socket", REFUSED, "unix('\\0a')"),
-    "socketpair": ("talk to its own processes", DONE, "socket.socketpair()"),
+    "socketpair": ("talk to its own processes", DONE, "pairs()"),
     "processes": ("see other processes", REFUSED, "os.stat('/proc/%d' % parent)"),
     "signal": ("send a signal to one", REFUSED, "os.kill(parent, 0)"),
+    "priority": ("change the priority of one", REFUSED, "os.setpriority(os.PRIO_PROCESS, parent, 19)"),
+    "scheduling": ("change where one runs", REFUSED, "os.sched_setaffinity(parent, [0])"),
+    "limits": ("change the limits of one", REFUSED, "resource.prlimit(parent, resource.RLIMIT_CORE, (0, 0))"),
     "trace": ("look into one (`ptrace`)", REFUSED, "call(101, 117, 16, parent, 0, 0)"),
     "keys": ("read the keyring", REFUSED, "call(250, 219, 0, -3, 0)"),
     "shared memory": ("see shared memory of others (System V)", REFUSED, "call(29, 194, key, 1, 0)"),
@@ -100,6 +116,16 @@ def unix(path):
     with socket.socket(socket.AF_UNIX) as one:
         one.connect(path)
 
+def datagrams(path):
+    one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    one.sendto(b"a", path + ".datagrams")
+
+def pairs():
+    for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+        one, other = socket.socketpair(socket.AF_UNIX, kind)
+        one.send(b"a")
+        other.recv(1)
+
 def fork_bomb():
     children = []
     try:
@@ -139,9 +165,5 @@ print(json.dumps(found))
 
 def containment_table() -> str:
     """The table of docs/verify.md."""
-    by_outcome = {
-        outcome: [words for words, is_so, _ in OPERATIONS.values() if is_so == outcome]
-        for outcome in ("refused", "done")
-    }
-    rows = "".join(f"| {outcome} | {'; '.join(words)} |\n" for outcome, words in by_outcome.items())
-    return f"| is | what a contained program tries to do |\n|---|---|\n{rows}"
+    rows = "".join(f"| {words} | {outcome} |\n" for words, outcome, _ in OPERATIONS.values())
+    return f"| a contained program tries to | what happens |\n|---|---|\n{rows}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from guardfix.linter import guards
 from guardfix.linter.analysis.alias_scopes import mentions_of_wrapper
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Form
 from guardfix.linter.facts.expressions import is_unqualified, renamed
@@ -25,7 +24,7 @@ from .intent_edits import intent_edits
 from .replacement_doubts import doubts_about_the_context, unnoticed_in_words
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def alias_decision(project: Project, name: str) -> Context | None:
     """The context on which all uses through an alias agree; None when they do not, or one cannot follow.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form
 from guardfix.linter.facts.expressions import is_named, is_unqualified, renamed
@@ -38,7 +37,7 @@ def spelling(site: Site) -> str:
     return str(renamed(use.named, name))
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def inference_qualifier(facts: Facts) -> str:
     """The qualifier under which the file uses InferenceMode already; c10:: when it does not."""
     for other in facts.guard_uses:
@@ -47,17 +46,17 @@ def inference_qualifier(facts: Facts) -> str:
     return "c10::"
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _has_using_declaration(facts: Facts) -> bool:
     return any(use.guard == guards.LEGACY and use.form is Form.USING for use in facts.guard_uses)
 
 
 def using_agrees(facts: Facts, project: Project, context: Context) -> bool:
-    return _contexts_of_the_bare_name(facts, project) <= {context}
+    return _contexts_of_the_bare_name(project, facts) <= {context}
 
 
-@lru_cache(maxsize=4)
-def _contexts_of_the_bare_name(facts: Facts, project: Project) -> frozenset[Context]:
+@answered_once
+def _contexts_of_the_bare_name(project: Project, facts: Facts) -> frozenset[Context]:
     return frozenset(
         decide(other, facts, project).context
         for other in facts.guard_uses

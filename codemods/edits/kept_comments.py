@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from guardfix.linter.analysis.guard_comments import speaks_of_nothing_else
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.frontends.cpp.cpp_masking import cpp_comments, with_plain_lines
 from guardfix.linter.frontends.python.python_comments import logical_lines, python_comments
@@ -112,7 +113,7 @@ def _goes_along(span: Span, text: bytes, edit: Edit, facts: Facts) -> bool:
     return not edit.content and before >= 0 and gone[before].holds(span)
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _about_guards(facts: Facts) -> list[Span]:
     """The comments that declare what a guard is for, or are about nothing but a guard."""
     declared = [intent.span for intent in facts.intents if not intent.says_more]

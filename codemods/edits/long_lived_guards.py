@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import chain
 
 from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form, GuardUse
 from guardfix.linter.facts.index import holders_of_guards, index_of
@@ -50,7 +50,7 @@ def _is_declaration(use: GuardUse) -> bool:
     return use.form is Form.REFERENCE or (use.holder is not None and use.holder.declared)
 
 
-@lru_cache(maxsize=256)
+@answered_once
 def _contexts_held(project: Project, declared: bool, alias: str | None, name: str) -> frozenset[Context | None]:
     """What the guards are for that may be put into each other: those that go by one name, or by none that is known.
 
@@ -61,7 +61,7 @@ def _contexts_held(project: Project, declared: bool, alias: str | None, name: st
     return frozenset(None if use.form is Form.REFERENCE else decide(use, facts, project).context for facts, use in held)
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _held_for_long(project: Project) -> dict[tuple[bool, str | None], dict[str, list[tuple[Facts, GuardUse]]]]:
     """Where, in any file, the old guard is put into what outlives a block: members, globals, what makes them.
 

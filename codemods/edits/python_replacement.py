@@ -6,10 +6,10 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
 
 from guardfix.linter import guards
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.decision import decide
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
 from guardfix.linter.facts.expressions import first_name
@@ -40,7 +40,7 @@ def python_replacement(site: Site) -> Fix | None:
     replaced = _replaced(found, decision, facts, site.text, site.project) if found is not None else None
     if found is None or replaced is None or facts.python is None:
         return None
-    gone = _import_to_take_out(facts, site.project, site.text, first_name(found.use.named))
+    gone = _import_to_take_out(site.project, facts, site.text, first_name(found.use.named))
     # The import goes with the fixes that leave no use of the name: with unsafe ones where one of them is unsafe.
     unneeded = gone.use if gone is not None and gone.is_doubtful == bool(replaced.doubts) else None
     edits = [*replaced.edits, *_import_edits(facts.python, site.text, unneeded)]
@@ -122,7 +122,7 @@ class _NoGrads(NamedTuple):
     inside: dict[Span, list[PythonUse]]
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _no_grads(facts: Facts) -> _NoGrads:
     found = _NoGrads(defaultdict(list), defaultdict(list))
     uses = facts.python.uses if facts.python is not None else ()
@@ -167,8 +167,8 @@ class _UnneededImport(NamedTuple):
 
 
 # Asked for each use of a name, and the same for all of them.
-@lru_cache(maxsize=8)
-def _import_to_take_out(facts: Facts, project: Project, text: bytes, name: str) -> _UnneededImport | None:
+@answered_once
+def _import_to_take_out(project: Project, facts: Facts, text: bytes, name: str) -> _UnneededImport | None:
     found = next((use for use in facts.guard_uses if use.form is Form.IMPORT and use.variable == name), None)
     if found is None:
         return None

@@ -7,10 +7,11 @@ from functools import lru_cache
 
 from guardfix.linter import guards
 from guardfix.linter.analysis.redundancy import sets_grad_mode_in
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.facts import Facts, Form, GuardUse, Span
-from guardfix.linter.facts.expressions import words_of
 from guardfix.linter.facts.spans import Sorted
 from guardfix.linter.findings import Confidence, Context, Decision
+from guardfix.linter.rules.gf206_guard_member import is_struct_of_guards
 
 from ..site import Site
 from .guard_comment_edits import doubts_of_comments
@@ -93,7 +94,7 @@ def switches_grad_on_below(site: Site) -> bool:
     return sets_grad_mode_in(live, site.facts) or _switches_on(site.facts).first(live) is not None
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _switches_on(facts: Facts) -> Sorted[GuardUse]:
     switches = (
         use
@@ -107,14 +108,4 @@ def _switches_on(facts: Facts) -> Sorted[GuardUse]:
 
 
 def _is_guard_struct(site: Site) -> bool:
-    """A class made of guards, whose objects are used like one."""
-    return site.use.class_ is not None and _is_struct_of_guards(site.use.class_, site.facts)
-
-
-@lru_cache(maxsize=64)
-def _is_struct_of_guards(index: int, facts: Facts) -> bool:
-    class_ = facts.classes[index]
-    return not class_.has_methods and all(
-        member.type.last in guards.CPP or any("Guard" in word or "Mode" in word for word in words_of(member.type))
-        for member in class_.members
-    )
+    return site.use.class_ is not None and is_struct_of_guards(site.facts, site.use.class_)

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.files.sources import Source
 from guardfix.linter.findings import Applicability
@@ -56,7 +57,7 @@ def _in_piece(site: Site, piece: Facts, text: bytes) -> Site:
 # Findings come file by file and in the file's order: what the last one asked for serves the next.
 
 
-@lru_cache(maxsize=1)
+@answered_once
 def _pieces(facts: Facts) -> dict[Span, Facts]:
     """The piece in which each use is."""
     return {use.type_span: piece for piece in facts.embedded for use in piece.guard_uses}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import groupby
 
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.facts import Facts, Span
 from guardfix.linter.facts.python_model import PythonUse
 from guardfix.linter.files.suppressions import silenced_rows
@@ -50,7 +50,7 @@ def guard_inside(site: Site) -> Fix | None:
     return site.fix(f"put `with {', '.join(guards)}:` inside `{decorated.name}`; {acts}", edits)
 
 
-@lru_cache(maxsize=1)
+@answered_once
 def _unsilenced(facts: Facts) -> dict[Span, list[PythonUse]]:
     """The guards above each `async def` that no comment says to leave alone."""
     kept = {

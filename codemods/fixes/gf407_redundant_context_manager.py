@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from guardfix.linter.analysis.guard_comments import quoted, speaks_of_guards
+from guardfix.linter.answered_once import answered_once
 from guardfix.linter.facts import Comment, Facts, Form, Span
 from guardfix.linter.frontends.python.python_comments import python_comments
 
@@ -44,7 +44,7 @@ def _doubts_of_python_comments(text: bytes, guard: Span, facts: Facts) -> list[s
 
 def _comments_at(text: bytes, guard: Span, facts: Facts) -> Iterator[Comment]:
     rows = facts.rows(guard)
-    by_row = _by_row(text, facts)
+    by_row = _by_row(facts, text)
     row, above = rows.start, []
     while (span := by_row.get(row - 1)) is not None and _is_alone(text, span):
         row -= 1
@@ -55,8 +55,8 @@ def _comments_at(text: bytes, guard: Span, facts: Facts) -> Iterator[Comment]:
             yield _comment(by_row[inside], text, alone=False)
 
 
-@lru_cache(maxsize=4)
-def _by_row(text: bytes, facts: Facts) -> dict[int, Span]:
+@answered_once
+def _by_row(facts: Facts, text: bytes) -> dict[int, Span]:
     """The file's comments: it may have many guards."""
     return {facts.row(span.start): span for span in python_comments(text)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from guardfix.linter.analysis.cpp_mode_switches import cpp_mode_switches
-from guardfix.linter.analysis.mode_switches import ModeSwitch
+from guardfix.linter.analysis.grad_switches import ModeSwitch
 from guardfix.linter.facts import GuardUse, Span
 from guardfix.linter.facts.index import index_of
 from guardfix.linter.facts.python_uses import uses_of

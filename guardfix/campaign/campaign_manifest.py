@@ -210,6 +210,9 @@ def _entry(row: Mapping[str, Any], source: str, name: str, folder: str, where: s
             raise BadManifest(f"{where}: {error}") from None
     shards = row.get("shards", 1)
     if not isinstance(shards, int):
+        for path in (path for part in shards for path in part):
+            if os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
+                raise BadManifest(f"{where}: `shards` has {path}, which leads out of the repository; name paths in it")
         shards = tuple(map(tuple, shards))
     return RepositoryEntry(
         name, source, revision, configuration, row.get("test", ""), row.get("test-build", ""), shards

@@ -97,7 +97,10 @@ def _paths(task: RepositoryTask, options: Options) -> list[str]:
     """The files of the task's shard; the whole repository where there is one."""
     shards = task.entry.shards
     if not isinstance(shards, int):
-        return [path for path in shards[task.shard] if os.path.exists(path)]
+        # What is a link out of the repository isn't the repository's.
+        here = os.path.realpath(os.curdir)
+        inside = [path for path in shards[task.shard] if Path(os.path.realpath(path)).is_relative_to(here)]
+        return [path for path in inside if os.path.exists(path)]
     if shards == 1:
         return ["."]
     # Neighbours stay together: what they say of each other is read once.

@@ -80,7 +80,8 @@ def _show_settings(path: str, configs: tuple[str, ...]) -> None:
 
     configuration = _configuration_of(path, configs)
     try:
-        rules = [rule.code for rule in configuration.options().chosen()]
+        plugins = configuration_for().options().rules
+        rules = [rule.code for rule in configuration.options().changed(rules=plugins).chosen()]
     except UnknownRule as error:
         raise Failure(f"{configuration.path}: {no_such_rule(str(error))}") from None
     except BadConfiguration as error:

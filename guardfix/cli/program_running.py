@@ -37,6 +37,11 @@ def about_shared_cache() -> str:
     return f"{where}: others can write to this cache; set GUARDFIX_CACHE_DIR to a folder of yours"
 
 
+def is_python(file: Path) -> bool:
+    """Whether `run` executes the file rather than compiles it."""
+    return file.suffix == _PYTHON
+
+
 _COLLECTED_AFTER = 20_000
 """New objects after which Python looks for cycles: importing makes 100,000, and a C++ program hardly makes a cycle."""
 
@@ -168,13 +173,14 @@ def run_program(
     legacy_since19: bool = False,
     all_frames: bool = False,
     backend: str = "guardfix.runtime_shim",
+    only_compile: bool = False,
     **options: Any,
 ) -> int:
     """Compiles and runs a C++ program, or runs a Python one; its exit status, 2 when it could not be run.
 
-    `options` are those of `CompilerOptions`.
+    `options` are those of `CompilerOptions`. With `only_compile`, a later run finds the C++ program compiled.
     """
-    from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, run_cpp, run_python
+    from guardfix.runtime_shim.cpp import CompilerOptions, ProgramError, compile_program, run_cpp, run_python
 
     if shared := about_shared_cache():
         echo(f"guardfix run: {shared}", err=True)
@@ -184,10 +190,13 @@ def run_program(
         return 2
     how: dict[str, Any] = {"module": backend, "trace": trace, "legacy_since19": legacy_since19}
     try:
-        if file.suffix == _PYTHON:
+        if is_python(file):
             with _reports_guarded():
                 return run_python(file, arguments, all_frames=all_frames, at_error=_report, **how)
         compiled_with = _with_third_parties(file, CompilerOptions(**options))
+        if only_compile:
+            compile_program(file, compiled_with)
+            return 0
         return run_cpp(file, arguments, options=compiled_with, at_error=partial(_explain, source=file), **how)
     except ProgramError as error:
         echo(f"guardfix run: {error}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -64,26 +65,27 @@ def command(
     it changes), and its main is called with FILE and the ARGs. A Python file is executed with `torch` bound to the
     shim. The program's output is passed through, and its exit status is returned; 2 if it couldn't be run at all.
     """
+    from .program_running import is_python, run_program
+
+    run = partial(
+        run_program,
+        file,
+        arguments,
+        trace=trace,
+        legacy_since19=legacy_since19,
+        all_frames=all_frames,
+        backend=backend,
+        include=include,
+        define=define,
+        link=link,
+        standard=standard,
+        flags=flags,
+        compiler=compiler,
+    )
     if contain:
         from ..verify.runs.contained_run import run_contained_program
 
         words = sys.argv[2:] if sys.argv[1:2] == ["run"] else []
-        sys.exit(run_contained_program([word for word in words if word != "--contain"]))
-    from .program_running import run_program
-
-    sys.exit(
-        run_program(
-            file,
-            arguments,
-            trace=trace,
-            legacy_since19=legacy_since19,
-            all_frames=all_frames,
-            backend=backend,
-            include=include,
-            define=define,
-            link=link,
-            standard=standard,
-            flags=flags,
-            compiler=compiler,
-        )
-    )
+        compiling = None if is_python(file) else partial(run, only_compile=True)
+        sys.exit(run_contained_program([word for word in words if word != "--contain"], compiling))
+    sys.exit(run())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from ..facts import Facts, Form, GuardUse, Span
 from ..facts.index import index_of
 from .project import Project
@@ -18,10 +17,10 @@ def mentions_of_wrapper(use: GuardUse, name: str, facts: Facts, project: Project
         return project.mentions_of(name, facts)
     within = index_of(facts).uses.within(use.scope)
     own = [(facts, other) for other in within if other.alias == name and other.form not in (Form.USING, Form.ALIAS)]
-    return own + _mentions_outside(name, scopes, facts, project)
+    return own + _mentions_outside(project, facts, name)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _alias_scopes(facts: Facts) -> dict[str, list[Span]]:
     """By name, where each alias of a guard is known."""
     found: dict[str, list[Span]] = defaultdict(list)
@@ -32,22 +31,13 @@ def _alias_scopes(facts: Facts) -> dict[str, list[Span]]:
     return found
 
 
-class _OutsideScopes(dict[tuple[str, str], list[tuple[Facts, GuardUse]]]):
-    """By path and name: the places that name an alias outside of the scopes that it has in the file."""
-
-
-def _mentions_outside(
-    name: str, scopes: Iterable[Span], facts: Facts, project: Project
-) -> list[tuple[Facts, GuardUse]]:
-    """In other files, and in this one where another namespace names it."""
-    known = project.memory(_OutsideScopes)
-    key = facts.path, name
-    if key not in known:
-        uses = index_of(facts).uses
-        inside = {use.type_span for scope in scopes for use in uses.within(scope)}
-        known[key] = [
-            (where, use)
-            for where, use in project.mentions_of(name, facts)
-            if where is not facts or use.type_span not in inside
-        ]
-    return known[key]
+@answered_once
+def _mentions_outside(project: Project, facts: Facts, name: str) -> list[tuple[Facts, GuardUse]]:
+    """The places outside the scopes of the file's aliases of that name: in other files, or in another namespace."""
+    uses = index_of(facts).uses
+    inside = {use.type_span for scope in _alias_scopes(facts)[name] for use in uses.within(scope)}
+    return [
+        (where, use)
+        for where, use in project.mentions_of(name, facts)
+        if where is not facts or use.type_span not in inside
+    ]

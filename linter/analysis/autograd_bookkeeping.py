@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ..answered_once import answered_once
 from ..facts import Call, Facts, Span
 from ..facts.index import index_of
 
@@ -47,7 +46,7 @@ def builds_graph(call: Call, facts: Facts) -> bool:
     return not own or any(function.qualified[0] in ("at", "torch", "c10") for function in own)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def is_kernel_of_in_place_or_view(facts: Facts, span: Span) -> bool:
     """Whether a function does the bookkeeping of an in-place or a view op, whatever its name is."""
     return any(
@@ -56,7 +55,7 @@ def is_kernel_of_in_place_or_view(facts: Facts, span: Span) -> bool:
     )
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def first_bookkeeping_in(facts: Facts, span: Span) -> Call | None:
     """A function may hold many guards: what it says is found once."""
     return next((call for call in index_of(facts).calls.within(span) if builds_graph(call, facts)), None)

@@ -7,8 +7,8 @@ from enum import Enum
 from ..facts import Facts, Function
 from ..facts.expressions import Expression, NamePath
 from ..named_tuples import NamedTuple
-from .known_names import PYTHON_AUTOGRAD_FUNCTION
 from .linkage import Link
+from .names import PYTHON_AUTOGRAD_FUNCTION
 from .project import Project, takes_context
 
 _NODE_BASES = frozenset({"Node", "TraceableFunction", "Function"})

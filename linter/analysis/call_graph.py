@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
+from ..answered_once import answered_once
 from ..facts import Call, Facts, Function, Span
 from ..facts.expressions import (
     Bracketed,
@@ -199,6 +200,9 @@ class CallGraph:
         doing = [node for node in meant if effect in self._done.get(node, ())]
         if not doing:
             return None
+        if effect is CallEffect.RUN and not group.sure:
+            # What may train the model as well is no sign that it is only run.
+            doing = [node for node in doing if CallEffect.TRAIN not in self._done[node]] or doing
         others = [node for node in meant if node not in doing and not self._is_bare(node)]
         enough = len(others) <= len(doing) if group.sure else not others
         act, doer, link = self._done[doing[0]][effect]
@@ -280,6 +284,8 @@ class CallGraph:
         owner = _owner(chain)
         if owner and (methods := names.methods(owner, name, facts.path)):
             return methods, True
+        if owner and self._member(owner, name) is not None:
+            return names.stored(owner, name, facts), False
         if names.is_class(name) or name[:1].isupper():
             self._want_class(name)
             if constructors := names.methods_of_class(name, name):
@@ -295,7 +301,8 @@ class CallGraph:
         if is_this(receiver):
             self._want(name)
             owner = _owner(facts.enclosing(call.function))
-            return (names.methods(owner, name, facts.path), True) if owner else ((), False)
+            methods = names.methods(owner, name, facts.path) if owner else ()
+            return (methods, True) if methods or not owner else (names.stored(owner, name, facts), False)
         classes = self._classes_of(receiver, facts, call)
         if classes is None:
             return self._by_name(name)
@@ -306,6 +313,8 @@ class CallGraph:
         for class_ in known:
             self._want(name)
             found = found or names.methods(class_, name, facts.path)
+        if not found:
+            return tuple(node for class_ in known for node in names.stored(class_, name, facts)), False
         return found, True
 
     def _are_unqualified(self, classes: Iterable[str]) -> bool:
@@ -480,14 +489,7 @@ def call_graph(project: Project) -> CallGraph:
     return graph
 
 
+@answered_once
 def effects_below(project: Project, facts: Facts, span: Span, function: int | None) -> dict[CallEffect, Reached]:
     """What the project's own functions do that are called in a stretch of code."""
-    memory = project.memory(_Asked)
-    key = (facts.path, span, function)
-    if key not in memory:
-        memory[key] = call_graph(project).reached(facts, span, function)
-    return memory[key]
-
-
-class _Asked(dict[tuple[str, Span, int | None], dict[CallEffect, Reached]]):
-    """Answers by file and stretch: signals of several kinds ask for the same ones."""
+    return call_graph(project).reached(facts, span, function)

@@ -6,8 +6,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 
 from ..facts import Class, Facts, Function
-from ..facts.expressions import Expression, TypeName, last_name, nodes_of
+from ..facts.expressions import Expression, MemberAccess, TypeName, last_name, nodes_of, pointee, simple_name
 from ..named_tuples import NamedTuple
+from .declared_types import declared_type
 from .linkage import Link
 from .model_types import is_model_type
 from .project import Project
@@ -105,6 +106,33 @@ class CallNames:
         """The lambdas of the same file that a variable or a member of that name holds."""
         return tuple(node for node in self._lambdas.get(name, ()) if node.path == facts.path)
 
+    def stored(self, class_: str, member: str, facts: Facts) -> tuple[FunctionNode, ...]:
+        """The lambdas that other files store in that member of a class, as a file means it: `loop.body = [m](…) {…}`.
+
+        Both files have to include the class: of a name alone, nothing shows whose member it is.
+        """
+        self.asked.update((class_, member))
+        found = []
+        for node in self._lambdas.get(member, ()):
+            where = self._project.files[node.path]
+            function = where.functions[node.number]
+            target = function.assigned_to
+            if node.path == facts.path or not isinstance(target, MemberAccess):
+                continue
+            name = simple_name(pointee(target.object))
+            type_ = declared_type(name, function.parent, function.span.start, where) if name else None
+            if type_ is not None and type_.last == class_ and self._share(class_, facts, where):
+                found.append(node)
+        return tuple(found[:MOST_METHODS])
+
+    def _share(self, class_: str, facts: Facts, other: Facts) -> bool:
+        """Whether two files mean the same class by that name."""
+        of_type = self._project.linkage.of_type
+        return any(
+            of_type(where, class_, facts) is Link.SHOWN and of_type(where, class_, other) is Link.SHOWN
+            for where, _ in self._classes.get(class_, ())
+        )
+
     def methods_of_class(self, class_: str, name: str) -> tuple[FunctionNode, ...]:
         self.asked.add(name)
         return tuple(node for node, _, owner in self._functions.get(name, ()) if owner == class_)
@@ -153,7 +181,7 @@ def names_defined_in(facts: Facts) -> Iterator[str]:
     if not facts.linked:
         return
     for function in facts.functions:
-        yield function.name
+        yield function.name or last_name(function.assigned_to)
     for class_ in facts.classes:
         yield from class_.qualified[-1:]
         yield from map(last_name, class_.bases)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ..answered_once import answered_once
 from ..facts import Assignment, Call, Facts, Span
 from ..facts.expressions import (
     Bracketed,
@@ -36,7 +35,7 @@ def _computes_something(call: Call) -> bool:
     return not computes_nothing(call)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
     """The assignments and returned values in which a tensor may be computed without a call."""
     found = [(returned.span, str(returned.value)) for returned in facts.returns if _has_operation(returned.value)]

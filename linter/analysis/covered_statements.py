@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from ..facts import Facts, GuardUse
 from ..facts.bodies import AnyStatement, Body
 from ..facts.statement_walk import blocks_of
@@ -37,7 +37,7 @@ class _Placed(NamedTuple):
     position: int
 
 
-@lru_cache(maxsize=16)
+@answered_once
 def _places(facts: Facts) -> dict[int | None, list[_Placed]]:
     """The statements without blocks of each function, in the order of the text."""
     found: dict[int | None, list[_Placed]] = {}
@@ -55,7 +55,7 @@ def _places(facts: Facts) -> dict[int | None, list[_Placed]]:
     return found
 
 
-@lru_cache(maxsize=16)
+@answered_once
 def _bodies_by_function(facts: Facts) -> dict[int | None, Body]:
     found: dict[int | None, Body] = {}
     waiting = list(facts.bodies)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from .. import guards
+from ..answered_once import answered_once
 from ..facts import Call, Facts, Function
 from ..facts.expressions import CallExpression, last_name, nodes_of, pointee, truth_of
 from ..facts.index import index_of
 from ..guards import Effect
 from ..lazy_regex import lazy_regex
-from .mode_switches import OWNS_THE_MODE, ModeSwitch
+from .grad_switches import OWNS_THE_MODE, ModeSwitch
 
 _SETTER = ("GradMode", "set_enabled")
 _RESTORING = (Effect.GRAD_MODE, Effect.INFERENCE)
@@ -96,7 +96,7 @@ def _is_set_by_an_object(function: Function, settings: list[Call], facts: Facts)
 _RESTORES = lazy_regex(r"(?i)restore|scope_?(?:exit|guard)|finally|grad_?mode|on_?exit|defer(?:red)?$")
 
 
-@lru_cache(maxsize=8)
+@answered_once
 def _handed_on(facts: Facts) -> frozenset[str]:
     """The names that calls and declarations are given as values: `std::thread worker(run)`, `std::async(run)`."""
     values = [argument for call in facts.calls for argument in call.arguments]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ..answered_once import answered_once
 from ..facts import Facts, GuardUse
 from ..facts.intents import Intent, Purpose
 from ..named_tuples import NamedTuple
@@ -48,7 +47,7 @@ def intent_at(use: GuardUse, facts: Facts) -> Intent | None:
     return facts.intents[first] if first is not None else None
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _intents_by_row(facts: Facts) -> dict[int, int]:
     """The number of the first declaration that is about a row."""
     found: dict[int, int] = {}

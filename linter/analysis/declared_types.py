@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ..answered_once import answered_once
 from ..facts import Facts, Function
 from ..facts.expressions import TypeName, words_of
 from ..facts.index import declarations_of
@@ -35,7 +34,7 @@ def _member(name: str, around: Function, facts: Facts) -> TypeName | None:
     return next((members[owner, name] for owner in owners if (owner, name) in members), None)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _members_of(facts: Facts) -> dict[tuple[int | str | None, str], TypeName]:
     """The types of members, by the index and by the name of their class; of classes of one name the first counts."""
     found: dict[tuple[int | str | None, str], TypeName] = {}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from ..facts import Call, Facts, Span
 from ..facts.expressions import Construction, Expression, NamePath, NewExpression, Operation, nodes_of
 from ..facts.index import index_of
@@ -55,7 +55,7 @@ class FunctionOutline(NamedTuple):
     """Functions that are named and not called: `&Net::run`."""
 
 
-@lru_cache(maxsize=8192)
+@answered_once
 def outline_of(facts: Facts, span: Span, around: Span) -> FunctionOutline:
     """Read once for a file's facts: the project around them grows step by step."""
     index = index_of(facts)

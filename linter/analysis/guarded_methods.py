@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from .. import guards
+from ..answered_once import answered_once
 from ..facts import Facts, Span
 from ..facts.bodies import Block, Body, BodyKind, Import
 from ..facts.expressions import (
     CallExpression,
     Expression,
     NamePath,
+    first_name,
     innermost_object,
     is_this,
     last_name,
@@ -53,19 +55,13 @@ class OverriddenMethod(NamedTuple):
         return Span(start, start + len(self.method.name.encode()))
 
 
-class _ClassTable:
-    """The classes of a project's Python files, by name."""
-
-    def __init__(self) -> None:
-        self._places: dict[str, list[tuple[Facts, Body]]] | None = None
-
-    def named(self, name: str, project: Project) -> list[tuple[Facts, Body]]:
-        if self._places is None:
-            self._places = defaultdict(list)
-            for facts in project:
-                for class_ in _classes_of(facts):
-                    self._places[class_.name].append((facts, class_))
-        return self._places.get(name, [])
+@answered_once
+def _classes_by_name(project: Project) -> dict[str, list[tuple[Facts, Body]]]:
+    found: dict[str, list[tuple[Facts, Body]]] = defaultdict(list)
+    for facts in project:
+        for class_ in _classes_of(facts):
+            found[class_.name].append((facts, class_))
+    return found
 
 
 def _classes_of(facts: Facts) -> Iterator[Body]:
@@ -110,13 +106,13 @@ def _guard_of(decorator: Expression) -> str:
 
 def _bases_of(class_: Body, facts: Facts, project: Project) -> Iterator[tuple[Facts, Body]]:
     """The classes above, nearest first, as far as the project's files show them."""
-    table = project.memory(_ClassTable)
+    by_name = _classes_by_name(project)
     waiting = [(facts, class_)]
     seen = {(facts.path, class_.span)}
     while waiting and len(seen) <= _MOST_BASES:
         where, below = waiting.pop(0)
         for base in below.bases:
-            found = _meant(base, where, table.named(last_name(base), project))
+            found = _meant(base, where, by_name.get(last_name(base), []))
             if found is not None and (found[0].path, found[1].span) not in seen:
                 seen.add((found[0].path, found[1].span))
                 yield found
@@ -165,17 +161,12 @@ def _loses_it(method: Body, guarded: set[str]) -> bool:
 
 def _are_torchs(block: Block) -> bool:
     """Whether the context managers are PyTorch's, and so none of the project's own that may be guards."""
-    return all(_root(item.context) in ("torch", "open") for item in block.items)
-
-
-def _root(expression: Expression) -> str:
-    first = innermost_object(expression)
-    return first.path[0] if isinstance(first, NamePath) else ""
+    return all(first_name(item.context) in ("torch", "open") for item in block.items)
 
 
 def _computes(call: CallExpression, method: Body) -> bool:
     """Whether a call may compute what autograd records: not one that makes a new tensor, and nothing of Python's."""
-    name, root = last_name(call.callee), _root(call.callee)
+    name, root = last_name(call.callee), first_name(call.callee)
     if name in _COMPUTES_NOTHING or is_factory_name(name):
         return False
     return root == "torch" or is_this(innermost_object(call.callee)) or simple_name(call.callee) in _given_to(method)

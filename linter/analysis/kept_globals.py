@@ -6,8 +6,8 @@ The abstract machine runs what guards can reach; a function that only names a gl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from ..facts import Assignment, Call, Facts, GuardUse
 from ..facts.expressions import pointee, variable_of
 from ..facts.index import declarations_of
@@ -24,7 +24,7 @@ def changed_globals(use: GuardUse, facts: Facts) -> Iterator[tuple[str, Call]]:
             yield name, call
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _assignments_to_globals(facts: Facts) -> Sorted[Assignment]:
     return Sorted(
         (

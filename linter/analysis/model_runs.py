@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ..answered_once import answered_once
 from ..facts import Assignment, Call, Facts, Span
 from ..facts.expressions import MemberAccess, last_name, nodes_of, pointee, simple_name
 from ..facts.index import all_calls_where, index_of
@@ -17,7 +16,7 @@ RUN_METHODS = frozenset(
 """Methods that run the model whose they are."""
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def first_run_in(facts: Facts, span: Span) -> Call | None:
     return next((call for call in index_of(facts).calls.within(span) if runs_model_in(call, facts, span)), None)
 
@@ -26,12 +25,12 @@ def first_load_in(facts: Facts, span: Span) -> Call | None:
     return all_calls_where(facts, is_load).first(span)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def first_load(facts: Facts) -> Call | None:
     return next(filter(is_load, facts.calls), None)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def first_construction_in(facts: Facts, span: Span) -> Assignment | None:
     """The first object that is built there and loads its model by that: `AOTIModelPackageLoader loader(path);`."""
     return next(
@@ -72,7 +71,7 @@ def runs_held_method(call: Call, facts: Facts, around: Span) -> bool:
     return bool(held) and held in _held_methods(facts, around)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _held_methods(facts: Facts, span: Span) -> frozenset[str]:
     """The variables that are given a model's method there."""
     return frozenset(

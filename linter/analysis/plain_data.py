@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ..answered_once import answered_once
 from ..facts import Assignment, Call, Facts, Function, Span
 from ..facts.expressions import CallExpression, Expression, NamePath, TypeName, variable_of, words_of
 from ..facts.index import index_of
@@ -41,7 +40,7 @@ def is_plain(type_: TypeName | None, facts: Facts) -> bool:
     return type_ is not None and bool(type_.path) and words_of(type_) <= _BUILT_IN | _OF_STD | _plain_structs(facts)
 
 
-@lru_cache(maxsize=16)
+@answered_once
 def _plain_structs(facts: Facts) -> frozenset[str]:
     """The names of the file's structs that have plain members and nothing else."""
     words: dict[str, set[str]] = {}

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar
 
 from .. import guards
+from ..answered_once import answered_once
 from ..facts import Call, Class, Facts, Form, Function, GuardUse, Invocation, Registration, Span
 from ..facts.expressions import Expression, NamePath, last_name
 from ..facts.index import index_of
 from .build_facts import NO_BUILD, BuildFacts
 from .intent_patterns import NO_PATTERNS, IntentPatterns
 from .items_in_sight import ItemsInSight
-from .known_names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION
 from .linkage import Link, Linkage
-from .names import names_agree
+from .names import CPP_AUTOGRAD_FUNCTION, PYTHON_AUTOGRAD_FUNCTION, names_agree
 from .project_summary import ProjectSummary
 from .reexports import resolve_reexports
 from .shared_aliases import through_shared_aliases
 
 _Memory = TypeVar("_Memory")
-FileMemory = dict[tuple[object, ...], Any]
-
-_CALLS = ("calls",)
 FUNCTION_METHODS = frozenset({"forward", "backward"})
 """The methods of an autograd Function that autograd itself calls."""
 
@@ -78,8 +75,7 @@ class Project:
         """Names that are in too many files to be read there: the callers of such a function aren't all known."""
         self.asked = asked
         """Names whose places were looked for in all files."""
-        self._memories: dict[type[Any], Any] = {}
-        self._places: dict[str, list[tuple[Facts, GuardUse]]] = {}
+        self.answers: dict[Any, Any] = {}
         found: dict[str, Facts] = {}
         for facts in files:
             found[facts.path] = facts
@@ -88,10 +84,6 @@ class Project:
         """Which files are one program with which."""
         self.files: dict[str, Facts] = resolve_reexports(through_shared_aliases(found, self.linkage))
         self._lasting: dict[type[Any], Any] = before._lasting if before is not None else {}
-        known = before._file_memories if before is not None else {}
-        self._file_memories: dict[Facts, FileMemory] = {
-            facts: known[facts] for facts in self.files.values() if facts in known
-        }
 
     def joined(
         self,
@@ -142,7 +134,7 @@ class Project:
         told.asked = self.asked | asked
         if told._known() == self._known():
             return self  # with all that is remembered of it
-        told._memories = {}
+        told.answers = {}
         return told
 
     def _known(self) -> tuple[object, ...]:
@@ -162,9 +154,9 @@ class Project:
 
     def memory(self, kind: type[_Memory]) -> _Memory:
         """What one consumer remembers of this project, as long as the project lives: the one object of that class."""
-        if kind not in self._memories:
-            self._memories.setdefault(kind, kind())
-        found: _Memory = self._memories[kind]
+        if kind not in self.answers:
+            self.answers.setdefault(kind, kind())
+        found: _Memory = self.answers[kind]
         return found
 
     def lasting_memory(self, kind: type[_Memory]) -> _Memory:
@@ -173,13 +165,6 @@ class Project:
             self._lasting.setdefault(kind, kind())
         found: _Memory = self._lasting[kind]
         return found
-
-    def file_memory(self, facts: Facts) -> FileMemory:
-        """What is remembered of one file as long as its facts are the same, whatever joins the project: what follows
-        from them alone. Keys tell who remembers what."""
-        if facts not in self._file_memories:
-            self._file_memories[facts] = {}
-        return self._file_memories[facts]
 
     # -- registrations
 
@@ -192,9 +177,9 @@ class Project:
                     table[registration.function[-1]].append((facts, registration))
         return table
 
-    @cached_property
-    def _registrations_in_sight(self) -> Callable[[str], ItemsInSight[Registration]]:
-        return cache(lambda name: ItemsInSight(self._registrations.get(name, ()), _defines_function(name)))
+    @answered_once
+    def _registrations_in_sight(self, name: str) -> ItemsInSight[Registration]:
+        return ItemsInSight(self._registrations.get(name, ()), _defines_function(name))
 
     def registrations_of(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration, Link]]:
         """Where `function`, defined in the file of `facts`, is given to the dispatcher, in any file linked to that."""
@@ -215,8 +200,16 @@ class Project:
         owner = function.qualified[:-1]
         if function.class_ is not None:
             owner = facts.classes[function.class_].qualified
+        written = (_last(owner), function.name)
         found = [
-            (where, registration, self.linkage.of_type(facts, _last(owner), where))
+            (
+                where,
+                registration,
+                # Outside its class, the operator is linked as any method is: by the header that declares it.
+                self.linkage.of_type(facts, _last(owner), where)
+                if function.class_ is not None
+                else self.linkage.of_function(facts, function, where, written),
+            )
             for where, registration in self._registrations.get(_last(owner), ())
             if owner
             and names_agree(registration.function, owner)
@@ -246,19 +239,11 @@ class Project:
         return table
 
     def _calls_in(self, facts: Facts) -> dict[str, list[Call]]:
-        """A file's calls by the name of what is called."""
-        memory = self.file_memory(facts)
-        if _CALLS not in memory:
-            table: dict[str, list[Call]] = defaultdict(list)
-            for call in self.build.as_built(facts).calls:
-                table[call.name].append(call)
-            memory[_CALLS] = table
-        found: dict[str, list[Call]] = memory[_CALLS]
-        return found
+        return _calls_by_name(self.build.as_built(facts))
 
-    @cached_property
-    def _calls_in_sight(self) -> Callable[[str], ItemsInSight[Call]]:
-        return cache(lambda name: ItemsInSight(self._calls_of(name), _defines_function(name)))
+    @answered_once
+    def _calls_in_sight(self, name: str) -> ItemsInSight[Call]:
+        return ItemsInSight(self._calls_of(name), _defines_function(name))
 
     def _calls_of(self, name: str) -> Iterator[tuple[Facts, Call]]:
         return ((facts, call) for facts in self._callers.get(name, ()) for call in self._calls_in(facts)[name])
@@ -284,11 +269,10 @@ class Project:
                 table[class_.name].append((facts, class_))
         return table
 
-    def classes_called(self, name: str, facts: Facts) -> list[Class]:
-        """The classes of an unqualified name that can be meant in the file of `facts`."""
-        return [
-            class_ for where, class_ in self._class_places.get(name, ()) if self.linkage.of_type(where, name, facts)
-        ]
+    def classes_called(self, name: str, facts: Facts, least: Link = Link.UNSHOWN) -> list[Class]:
+        """The classes of an unqualified name that can be meant in the file of `facts`, by links at least so sure."""
+        places = self._class_places.get(name, ())
+        return [class_ for where, class_ in places if self.linkage.of_type(where, name, facts) >= least]
 
     @cached_property
     def _function_classes(self) -> dict[str, list[tuple[Facts, Class]]]:
@@ -391,19 +375,18 @@ class Project:
         """The declarations, in any file, that give a guard this name."""
         return self._alias_uses.get(name, [])
 
+    @answered_once
     def mentions(self, name: str) -> list[tuple[Facts, GuardUse]]:
         """Places, in any file, where a watched name (a struct of guards, a macro, an alias) is used."""
-        if name not in self._places:
-            self._places[name] = [
-                (facts, use)
-                for facts, use in self._mentions.get(name, ())
-                if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
-            ]
-        return self._places[name]
+        return [
+            (facts, use)
+            for facts, use in self._mentions.get(name, ())
+            if use.form not in (Form.USING, Form.ALIAS) and not _defines(facts, name, use.type_span)
+        ]
 
-    @cached_property
-    def _mentions_in_sight(self) -> Callable[[str], ItemsInSight[GuardUse]]:
-        return cache(lambda name: ItemsInSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names))
+    @answered_once
+    def _mentions_in_sight(self, name: str) -> ItemsInSight[GuardUse]:
+        return ItemsInSight(self.mentions(name), lambda facts: name in index_of(facts).guard_names)
 
     def mentions_of(self, name: str, facts: Facts) -> list[tuple[Facts, GuardUse]]:
         """Those `mentions` that can mean what the file of `facts` defines."""
@@ -458,7 +441,15 @@ def _defines(facts: Facts, name: str, span: Span) -> bool:
     return any(place.holds(span) for place in _definitions(facts).get(name, ()))
 
 
-@lru_cache(maxsize=64)
+@answered_once
+def _calls_by_name(facts: Facts) -> dict[str, list[Call]]:
+    found: dict[str, list[Call]] = defaultdict(list)
+    for call in facts.calls:
+        found[call.name].append(call)
+    return found
+
+
+@answered_once
 def _definitions(facts: Facts) -> dict[str, list[Span]]:
     """Where the file's classes and macros are, by name."""
     found: dict[str, list[Span]] = defaultdict(list)

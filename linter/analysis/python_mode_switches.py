@@ -19,7 +19,7 @@ from ..facts.expressions import (
 )
 from ..facts.statement_walk import all_statements, blocks_of, expressions_of
 from ..named_tuples import NamedTuple
-from .mode_switches import OWNS_THE_MODE, ModeSwitch
+from .grad_switches import OWNS_THE_MODE, ModeSwitch
 from .project_summary import is_test_path
 
 _SETTERS = frozenset({"torch._C._set_grad_enabled"})

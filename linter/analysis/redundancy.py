@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import islice
 
 from .. import guards
+from ..answered_once import answered_once
 from ..facts import Assignment, Call, Facts, Form, GuardUse, Span
 from ..facts.index import index_of
 from ..facts.spans import Sorted
@@ -23,12 +23,12 @@ def _switches_grad_on(use: GuardUse) -> bool:
     return use.guard == "AutoGradMode" and not is_implied_by_inference_mode(use)
 
 
-@lru_cache(maxsize=256)
-def _switches_in(scope: Span, forms: tuple[Form, ...], facts: Facts) -> list[GuardUse]:
+@answered_once
+def _switches_in(facts: Facts, scope: Span, forms: tuple[Form, ...]) -> list[GuardUse]:
     return [other for other in _switches(facts).within(scope) if other.form in forms]
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _switches(facts: Facts) -> Sorted[GuardUse]:
     others = (use for use in facts.guard_uses if use.guard != guards.LEGACY and _switches_grad_on(use))
     return Sorted(others, lambda use: use.type_span)
@@ -39,7 +39,7 @@ def sets_grad_mode_in(span: Span, facts: Facts) -> bool:
     return _calls_of_set_enabled(facts).first(span) is not None
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _calls_of_set_enabled(facts: Facts) -> Sorted[Call]:
     return Sorted((call for call in facts.calls if call.name == "set_enabled"), lambda call: call.span)
 
@@ -54,26 +54,26 @@ def redundant_guards(use: GuardUse, facts: Facts, most: int | None = None) -> li
     forms = (Form.MEMBER,) if use.form is Form.MEMBER else _LOCAL
     if use.form not in forms:
         return []
-    switches = _switches_in(use.scope, forms, facts)
+    switches = _switches_in(facts, use.scope, forms)
     if any(other.scope == use.scope and other.type_span != use.type_span for other in switches):
         return []
     if use.form is not Form.MEMBER and _may_switch_grad_on(use.scope, facts):
         return []
     if sets_grad_mode_in(use.scope, facts):
         return []
-    gates = _gates(use.span, facts)
+    gates = _gates(facts, use.span)
     redundant = (
         other
         for other in _implied(facts).within(use.scope)
         if other.form in forms
         and other.macro == use.macro
         and (_is_beside(other, use) or _is_inside(other, use, facts, switches))
-        and _gates(other.span, facts) == gates
+        and _gates(facts, other.span) == gates
     )
     return list(islice(redundant, most))
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _implied(facts: Facts) -> Sorted[GuardUse]:
     """The guards that an InferenceMode implies and that can be taken out."""
     implied = (
@@ -100,7 +100,7 @@ def inference_mode_in_force(use: GuardUse, facts: Facts) -> GuardUse | None:
             and not _switches_grad_on(other)
             and not other.under_error
             and other.macro is None
-            and _gates(other.span, facts) == _gates(use.span, facts)
+            and _gates(facts, other.span) == _gates(facts, use.span)
         ):
             return other
     return None
@@ -114,7 +114,7 @@ def _may_switch_grad_on(scope: Span, facts: Facts) -> bool:
     return any(places.first(scope) is not None for places in _possible_switches(facts))
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _possible_switches(facts: Facts) -> tuple[Sorted[Span], Sorted[Span]]:
     late = (Form.OPTIONAL, Form.HEAP, Form.STATIC)
     uses = (u.type_span for u in facts.guard_uses if u.form in late and u.guard in ("AutoGradMode", "InferenceMode"))
@@ -146,6 +146,6 @@ def _is_inside(other: GuardUse, use: GuardUse, facts: Facts, switches: list[Guar
     )
 
 
-@lru_cache(maxsize=1024)  # asked for each pair of guards in one scope
-def _gates(span: Span, facts: Facts) -> list[Span]:
+@answered_once
+def _gates(facts: Facts, span: Span) -> list[Span]:
     return [branch.span for _, branch in index_of(facts).branches.around(span)]

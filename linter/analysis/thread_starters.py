@@ -10,6 +10,7 @@ from collections.abc import Mapping, Set
 
 from msgspec.structs import replace
 
+from ..facts import Facts, Function, GuardUse, Span
 from ..facts.expressions import (
     CallExpression,
     CastExpression,
@@ -178,3 +179,26 @@ def starter_name(callee: Expression) -> str:
 def is_thread(type_: Expression | None) -> bool:
     """Whether a type is that of a thread."""
     return isinstance(type_, (NamePath, TypeName)) and last_name(type_) in THREADS
+
+
+# -- guards are set again in code that other threads run, because threads do not inherit them
+
+
+def is_in_parallel_region(use: GuardUse, facts: Facts) -> bool:
+    """Whether the guard is in a lambda given to `at::parallel_for` and the like, or in an OpenMP block."""
+    return parallel_lambda(facts.enclosing(use.function)) is not None or any(
+        region.holds(use.span) for region in facts.parallel_blocks
+    )
+
+
+def parallel_lambda(chain: tuple[Function, ...]) -> Function | None:
+    """The innermost lambda around a place that other threads run."""
+    return next((f for f in chain if f.is_lambda and last_name(f.passed_to) in PARALLEL), None)
+
+
+def are_in_one_region(use: GuardUse, other: GuardUse, facts: Facts) -> bool:
+    """Whether both guards were set again for the same threads."""
+    found = parallel_lambda(facts.enclosing(use.function))
+    regions: list[Span] = [found.span] if found is not None else []
+    regions += [region for region in facts.parallel_blocks if region.holds(use.span)]
+    return any(region.holds(other.span) for region in regions)

@@ -31,7 +31,7 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
         return frozenset()
     if function.name in project.asked and not project.unseen:
         return frozenset({function.name})  # whatever its places say: they are known
-    signals = signals_of(scene, policy.calls_up, policy)
+    signals = signals_of(scene, policy.calls_up, policy, runs=False)
     # What another file says may be about another thing of that name: a third one can show it. And what its callers
     # here are it needn't be elsewhere.
     own = [signal for signal in signals if signal.path == facts.path and not signal.kind.is_of_callers]

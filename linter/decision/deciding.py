@@ -21,7 +21,7 @@ from .policy import POLICY, Policy
 from .signal_gathering import signals_of
 from .signal_kinds import Signal
 from .signal_registry import direct_signals
-from .use_context import scene_of
+from .use_context import Scene, scene_of
 from .weighing import UNDECIDED, Weighed, is_declared, is_open, weigh
 
 _EFFECTS = {
@@ -76,19 +76,30 @@ def _of_a_part(decision: Decision, use: GuardUse, facts: Facts, unseen: str) -> 
     return replace(decision, confidence=confidence, evidence=evidence)
 
 
+def is_hardly_decided(use: GuardUse, facts: Facts, project: Project, policy: Policy = POLICY) -> bool:
+    """Whether what was read of the project so far comes to nothing about a use, or to little."""
+    _, weighed = _weighed(scene_of(project, facts, use), policy, runs=False)
+    return is_open(weighed)
+
+
 def _decide(use: GuardUse, facts: Facts, project: Project, policy: Policy) -> Decision:
     scene = scene_of(project, facts, use)
-    signals = signals_of(scene, policy.calls_up, policy)
-    weighed = weigh(signals, policy)
-    name = wrapper_of(scene)
-    if name is not None and not is_declared(direct_signals(scene)):
-        places = scenes_of_wrapper(scene, name)
-        weighed = _agreed(weighed, {weigh(signals_of(p, policy.calls_up - 1, policy), policy).context for p in places})
+    signals, weighed = _weighed(scene, policy)
     signals.sort(key=lambda signal: _rank(signal, scene.facts, weighed.context, policy))
     effect = _EFFECTS.get(weighed.context)
     replacement = None if effect is None else frontend_named(facts.language).replacements[effect]
     evidence = tuple(signal.evidence() for signal in signals)
     return Decision(weighed.context, replacement, weighed.confidence, evidence)
+
+
+def _weighed(scene: Scene, policy: Policy, *, runs: bool = True) -> tuple[list[Signal], Weighed]:
+    signals = signals_of(scene, policy.calls_up, policy, runs=runs)
+    weighed = weigh(signals, policy)
+    name = wrapper_of(scene)
+    if name is None or is_declared(direct_signals(scene)):
+        return signals, weighed
+    places = [signals_of(place, policy.calls_up - 1, policy, runs=runs) for place in scenes_of_wrapper(scene, name)]
+    return signals, _agreed(weighed, {weigh(place, policy).context for place in places})
 
 
 def _rank(signal: Signal, facts: Facts, context: Context, policy: Policy) -> tuple[bool, bool, int]:

@@ -15,8 +15,11 @@ from .use_context import Scene
 from .weighing import is_declared, is_left_open, is_settled, weigh
 
 
-def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
-    """All signals for a use, each once. Other places are asked when its own leaves a doubt."""
+def signals_of(scene: Scene, calls_up: int, policy: Policy, *, runs: bool = True) -> list[Signal]:
+    """All signals for a use, each once. Other places are asked when its own leaves a doubt.
+
+    An abstract run asks the whole project: without `runs` for as long as files are still being read.
+    """
     found = direct_signals(scene)
     if is_declared(found):
         return found
@@ -24,7 +27,7 @@ def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
     if name is not None:
         for place in scenes_of_wrapper(scene, name):
             # A class that only passes the struct on (as member or base) is asked in turn.
-            signals = signals_of(place, calls_up - 1, policy)
+            signals = signals_of(place, calls_up - 1, policy, runs=runs)
             found += signals if place.link is Link.SHOWN else [replace(one, shown=False) for one in signals]
     elif calls_up and not is_settled(found, policy):
         found += caller_signals(scene, calls_up, policy)
@@ -33,6 +36,6 @@ def signals_of(scene: Scene, calls_up: int, policy: Policy) -> list[Signal]:
     for asked in (Asked.WHEN_OPEN, Asked.LAST):
         if is_left_open(found, policy):
             found += direct_signals(scene, sides, asked, known=found)
-    if weigh(found, policy).context is Context.INFERENCE:
+    if runs and weigh(found, policy).context is Context.INFERENCE:
         found += direct_signals(scene, asked=Asked.WHEN_INFERENCE, known=found)
     return list(dict.fromkeys(found))

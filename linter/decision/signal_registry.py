@@ -67,7 +67,7 @@ def signals_at(
     found: list[Signal] = []
     seen = set(known)
     place = _place(scene)
-    memory = scene.project.file_memory(scene.facts)
+    memory = scene.facts.answers
     for kind in signal_kinds():
         if kind.find is None or kind.asked is not asked or kind.side not in sides or not seen.isdisjoint(kind.unless):
             continue

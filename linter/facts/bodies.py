@@ -8,6 +8,7 @@ Only what guards and their tensors can reach is kept; the rest of a file is not 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -212,6 +213,11 @@ class Body(Struct, frozen=True, array_like=True, dict=True):
     """Its index in `Facts.functions`, where it is one of them."""
     is_read: bool = True
     """False where its code was left out, or where not all of it could be read."""
+
+    @property
+    def answers(self) -> dict[Any, Any]:
+        """See `answered_once`."""
+        return self.__dict__
 
     def __str__(self) -> str:
         """Its code in regular form, with the bodies in it where they are defined: for tests and for people."""

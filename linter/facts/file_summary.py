@@ -42,7 +42,7 @@ class FileSummary(Struct, frozen=True):
 
     path: str
     functions: frozenset[str] = frozenset()
-    """Unqualified names of the functions that have a body there."""
+    """Unqualified names of the functions that have a body there, and of the members that are given a lambda."""
     classes: frozenset[str] = frozenset()
     """Names of the classes that are defined there."""
     mentions: Mapping[Topic, Mention] = field(default_factory=dict)

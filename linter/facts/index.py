@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import islice
 
 from msgspec import Struct
 
+from ..answered_once import answered_once
 from ..guards import CPP, LEGACY, PYTHON
 from . import Assignment, Branch, Call, Class, Conditional, Facts, Form, Function, GuardUse, Return, Span
 from .model import MOST_AROUND
@@ -66,7 +66,7 @@ class FactsIndex(Struct, frozen=True):
         return sorted(found, key=lambda use: use.type_span)
 
 
-@lru_cache(maxsize=1024)
+@answered_once
 def index_of(facts: Facts) -> FactsIndex:
     """The indexes of a file. Facts are compared by identity, so that they can be a key."""
     by_scope: dict[Span, list[GuardUse]] = defaultdict(list)
@@ -110,7 +110,7 @@ def index_of(facts: Facts) -> FactsIndex:
     )
 
 
-@lru_cache(maxsize=256)
+@answered_once
 def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> Sorted[Call]:
     """The calls in `around` of which something holds that follows from the call alone.
 
@@ -119,13 +119,13 @@ def calls_where(facts: Facts, around: Span, holds: Callable[[Call], object]) -> 
     return Sorted(filter(holds, index_of(facts).calls.within(around)), lambda call: call.span)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def all_calls_where(facts: Facts, holds: Callable[[Call], object]) -> Sorted[Call]:
     """The same in the whole file, for what is asked of functions that may lie in one another."""
     return Sorted(filter(holds, facts.calls), lambda call: call.span)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def declarations_of(facts: Facts) -> dict[str, Sorted[Assignment]]:
     """By name, the assignments that declare the variable."""
     found: dict[str, list[Assignment]] = defaultdict(list)
@@ -135,7 +135,7 @@ def declarations_of(facts: Facts) -> dict[str, Sorted[Assignment]]:
     return {name: Sorted(declared, lambda assignment: assignment.span) for name, declared in found.items()}
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def holders_of_guards(facts: Facts) -> dict[str, Nested[Span]]:
     """By name, the blocks in which local variables that hold a guard are declared."""
     found: dict[str, list[Span]] = defaultdict(list)

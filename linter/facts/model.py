@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct
 
+from ..answered_once import answered_once
 from ..named_tuples import NamedTuple
 from .bodies import Body
 from .expressions import (
@@ -259,7 +260,7 @@ MOST_AROUND = 16
 """Functions and scopes around a place that are looked at, and guards of one scope. Only generated code has more."""
 
 
-class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
+class Facts(Struct, frozen=True, eq=False, array_like=True, dict=True):
     """All that one file contributes to the project. Compared by identity: two readings are two things."""
 
     path: str
@@ -312,6 +313,11 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
         # A tenth of the time that pickling its parts one by one takes.
         return unpack, (Facts, pack(self))
 
+    @property
+    def answers(self) -> dict[Any, Any]:
+        """What was asked of the file and follows from its facts alone: see `answered_once`."""
+        return self.__dict__
+
     def enclosing(self, function: int | None) -> tuple[Function, ...]:
         """The function with that index and those around it, innermost first.
 
@@ -334,7 +340,7 @@ class Facts(Struct, frozen=True, eq=False, array_like=True, gc=False):
         return bisect_right(self.line_starts, offset)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def function_depths(facts: Facts) -> list[int]:
     """How many functions are around each function."""
     found = [0] * len(facts.functions)
@@ -345,7 +351,7 @@ def function_depths(facts: Facts) -> list[int]:
     return found
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _outermost_functions(facts: Facts) -> list[int]:
     """For each function, the index of the outermost one around it."""
     found = list(range(len(facts.functions)))

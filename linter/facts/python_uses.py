@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from functools import lru_cache
 from typing import Final
 
 from .. import guards
+from ..answered_once import answered_once
 from . import Facts, Form, GuardUse, Span
 from .python_model import PythonUse
 
@@ -30,7 +30,7 @@ def use_behind(facts: Facts, use: GuardUse) -> PythonUse | None:
     return _uses_by_place(facts).get(use.type_span)
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _uses_by_place(facts: Facts) -> dict[Span, PythonUse]:
     found = facts.python.uses if facts.python is not None else ()
     return {one.use.type_span: one for one in reversed(found)}

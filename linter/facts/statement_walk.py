@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from .bodies import (
     AnyStatement,
     Assign,
@@ -87,18 +87,9 @@ def called_in(body: Body) -> Iterator[CallExpression]:
                     yield node
 
 
+@answered_once
 def words_in(body: Body) -> frozenset[str]:
-    """The identifiers that a function mentions, and what is defined in it; the body remembers them."""
-    known: frozenset[str] | None = body.__dict__.get(_WORDS)
-    if known is None:
-        known = body.__dict__[_WORDS] = frozenset(_words_in(body))
-    return known
-
-
-_WORDS = "words"
-
-
-def _words_in(body: Body) -> set[str]:
+    """The identifiers that a function mentions, and what is defined in it."""
     found: set[str] = set().union(*map(words_in, body.inner))
     for decorator in body.decorators:
         found |= words_of(decorator)
@@ -107,7 +98,7 @@ def _words_in(body: Body) -> set[str]:
             found |= words_of(statement.type)
         for expression in expressions_of(statement):
             found |= words_of(expression)
-    return found
+    return frozenset(found)
 
 
 def bodies_of(facts: Facts) -> Iterator[Body]:
@@ -124,7 +115,7 @@ def bodies_below(bodies: Iterable[Body]) -> Iterator[Body]:
         yield one
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _bodies_by_place(facts: Facts) -> Nested[Body]:
     return Nested(bodies_of(facts), lambda body: body.span)
 

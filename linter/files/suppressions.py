@@ -13,8 +13,8 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 
+from ..answered_once import answered_once
 from ..facts import Facts, Span, Suppression
 from ..facts.spans import Overlapping
 from ..lazy_regex import lazy_regex
@@ -143,7 +143,7 @@ class SilencedRows:
         return next(self.comments(rows, code, name, group), None) is not None
 
 
-@lru_cache(maxsize=16)
+@answered_once
 def silenced_rows(facts: Facts) -> SilencedRows:
     """What a file's comments silence."""
     return SilencedRows(facts.suppressions)

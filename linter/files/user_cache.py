@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 
 VARIABLE = "GUARDFIX_CACHE_DIR"
 """The environment variable that names another folder."""
@@ -32,7 +33,7 @@ def own_folder(name: str) -> str:
 
 
 def writable_by_others(path: str) -> bool:
-    """Whether another user can put something into a folder of the cache: what is found there is then not ours.
+    """Whether another user can put something into a folder of the cache, or has: what is found there is then not ours.
 
     A folder that isn't there yet is asked about by those above it; in one like /tmp, no one can replace what is ours.
     """
@@ -45,13 +46,57 @@ def writable_by_others(path: str) -> bool:
         except OSError:
             found = None
         if found is not None:
-            shared = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid not in ours)
+            shared = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and _is_of_more(place, found.st_gid))
             if found.st_uid not in ours or (shared and (innermost or not found.st_mode & stat.S_ISVTX)):
                 return True
+            if innermost and any(_owner(entry) not in ours for entry in _entries(place)):
+                return True  # put there before the folder was ours alone
         innermost = False
         if place == os.path.dirname(place):
             return False
         place = os.path.dirname(place)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _owner(entry: os.DirEntry[str]) -> int:
+    """The owner; of what is gone by now, root."""
+    try:
+        return entry.stat(follow_symlinks=False).st_uid
+    except OSError:
+        return 0
+
+
+def _is_of_more(place: str, group: int) -> bool:
+    """Whether others than this user and root can have the rights that a folder's group has, or its access list gives.
+
+    Where there is a list, the mode's bits for the group are the most that it gives to anybody named there.
+    """
+    import grp
+    import pwd
+
+    if hasattr(os, "getxattr"):
+        try:
+            entries = struct.iter_unpack("<HHI", os.getxattr(place, "system.posix_acl_access")[4:])
+        except (OSError, struct.error):
+            entries = iter(())
+        if any(tag in _NAMED_IN_ACL for tag, _, _ in entries):
+            return True
+    try:
+        members, name = grp.getgrgid(group).gr_mem, pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return group != os.getegid()
+    return group not in (0, pwd.getpwnam(name).pw_gid) or not set(members) <= {name, "root"}
+
+
+_NAMED_IN_ACL = (0x02, 0x08)
+"""Tags of entries for a user and a group other than the folder's own."""
 
 
 def made_folder(path: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..answered_once import answered_once
 from ..facts.bodies import AnyStatement, Assign, Body, BodyKind, Evaluate
 from ..facts.expressions import (
     Bracketed,
@@ -169,22 +170,20 @@ def filled(state: State, left: LeftTensor, name: str) -> Value:
 
 def written_in(body: Body, cls: Body) -> frozenset[str]:
     """The attributes of its object that a method gives something, or adds something to."""
-    known: frozenset[str] | None = body.__dict__.get(_WRITTEN)
-    if known is None:
-        members = {member.name for member in cls.members}
-        known = body.__dict__[_WRITTEN] = frozenset(
-            name
-            for statement in (*body.initialisers, *all_statements(body.statements))
-            for target in _targets(statement)
-            if (name := _own(target, members))
-        )
-    return known
+    return _written_in(body, frozenset(member.name for member in cls.members))
 
 
-_WRITTEN = "written attributes"
+@answered_once
+def _written_in(body: Body, members: frozenset[str]) -> frozenset[str]:
+    return frozenset(
+        name
+        for statement in (*body.initialisers, *all_statements(body.statements))
+        for target in _targets(statement)
+        if (name := _own(target, members))
+    )
 
 
-def _own(target: Expression, members: set[str]) -> str:
+def _own(target: Expression, members: frozenset[str]) -> str:
     while isinstance(target, Subscript):
         target = target.object
     if isinstance(target, MemberAccess):

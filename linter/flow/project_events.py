@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from ..analysis.project import Project
 from ..facts import Facts, GuardUse, Span
-from ..facts.spans import Sorted
+from ..facts.index import index_of
 from ..findings import StepTaken
 from .events import Event
 
@@ -50,15 +50,8 @@ def story_of(event: Event, project: Project) -> tuple[StepTaken, ...]:
     )
 
 
-def use_of(event: Event, facts: Facts, project: Project) -> GuardUse | None:
+def use_of(event: Event, facts: Facts) -> GuardUse | None:
     """The guard that brings an event about, where it is in the same file."""
     if event.guard is None or event.guard.path != facts.path:
         return None
-    memory = project.file_memory(facts)
-    if _USES not in memory:
-        memory[_USES] = Sorted(facts.guard_uses, lambda use: use.type_span)
-    uses: Sorted[GuardUse] = memory[_USES]
-    return uses.first(event.guard.span)
-
-
-_USES = ("flow", "guard uses by place")
+    return index_of(facts).uses.first(event.guard.span)

@@ -271,8 +271,8 @@ def _mapped(
         return work.find(job)
     from concurrent.futures import ProcessPoolExecutor
 
-    with collection_paused(), ProcessPoolExecutor(workers - 1, initializer=gc.enable) as pool:
-        return _mapped_with(pool, workers - 1, work.find, job, progress)
+    with collection_paused(), ProcessPoolExecutor(workers, initializer=gc.enable) as pool:
+        return _mapped_in(pool, work, job, workers, progress, lost)
 
 
 def _are_few(hits: Sequence[Hit]) -> bool:
@@ -385,39 +385,6 @@ def _submitted(executor: Executor, find: Callable[[Job], list[_Found]], job: Job
         broken: Future[list[_Found]] = Future()
         broken.set_exception(error)
         return broken
-
-
-def _mapped_with(
-    pool: Executor,
-    others: int,
-    work: Callable[[Job], list[_Found]],
-    whole: Job,
-    progress: Callable[[int, int], None] | None,
-) -> list[_Found]:
-    """Shared with `others` processes: to send facts costs a fifth of what finding them does, so do some here."""
-    from concurrent.futures import FIRST_COMPLETED, wait
-
-    jobs = _jobs(whole, max(2, min(16, len(whole.hits) // 16)))
-    running: dict[Future[list[_Found]], int] = {}
-    found: list[_Found] = []
-    files = 0
-    while jobs or running:
-        while jobs and len(running) < 2 * others:
-            job = jobs.pop()
-            running[pool.submit(work, job)] = len(job.hits)
-        if jobs:
-            job = jobs.pop()
-            found += work(job)
-            files += len(job.hits)
-            done = {future for future in running if future.done()}
-        else:
-            done = wait(running, return_when=FIRST_COMPLETED).done
-        for future in done:
-            found += future.result()
-            files += running.pop(future)
-        if progress is not None:
-            progress(files, len(whole.hits))
-    return found
 
 
 def _jobs(whole: Job, size: int) -> list[Job]:

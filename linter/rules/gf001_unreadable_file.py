@@ -61,12 +61,6 @@ def unreadable(facts: Facts, project: Project) -> Iterator[Finding]:
         yield RULE.at(facts, place.span, message)
 
 
-@RULE.check_folder
-def unlisted(path: str, reason: str) -> Iterator[Finding]:
-    kind = "file" if path.endswith(".gitignore") else "folder"
-    yield RULE.at(path, Span(0, 0), f"cannot read this {kind}: {reason}")
-
-
 @RULE.check_left_out
-def unfinished(path: str, reason: str) -> Iterator[Finding]:
-    yield RULE.at(path, Span(0, 0), f"this file is left out: {reason}")
+def left_out(path: str, why: str) -> Iterator[Finding]:
+    yield RULE.at(path, Span(0, 0), why)

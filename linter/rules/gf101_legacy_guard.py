@@ -50,7 +50,7 @@ from .. import guards
 from ..analysis.ownership import is_another_librarys
 from ..analysis.project import Project
 from ..analysis.version_gates import has_new_counterpart
-from ..decision import decide, is_open, open_questions
+from ..decision import decide, is_hardly_decided, open_questions
 from ..facts import Facts, Form, GuardUse
 from ..facts.expressions import first_name, is_unqualified
 from ..facts.python_uses import use_behind
@@ -90,7 +90,7 @@ def users(facts: Facts, project: Project) -> Iterable[str]:
 def undecided(facts: Facts, project: Project) -> Iterator[GuardUse]:
     """What the functions do that are called below a use, and what the project is about, can settle what is unclear."""
     for use in facts.guard_uses:
-        if use.guard == guards.LEGACY and is_open(decide(use, facts, project)):
+        if use.guard == guards.LEGACY and is_hardly_decided(use, facts, project):
             yield use
 
 

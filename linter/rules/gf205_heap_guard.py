@@ -41,10 +41,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
 
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
+from ..answered_once import answered_once
 from ..facts import Facts, Form, GuardUse, Holder, Span
 from ..facts.expressions import (
     Bracketed,
@@ -102,7 +102,7 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
 def _is_used(holder: Holder, use: GuardUse, facts: Facts) -> bool:
     """Whether the function mentions the pointer again: a delete, an argument, a return, an assignment."""
     assert use.function is not None
-    mentions = _mentions(facts.enclosing(use.function)[-1].span, facts)
+    mentions = _mentions(facts, facts.enclosing(use.function)[-1].span)
     return (
         holder.name in _deleted_words(facts)
         or holder.name in mentions.in_returns
@@ -120,8 +120,8 @@ class _Mentions(NamedTuple):
     in_assignments: dict[str, list[Span]]
 
 
-@lru_cache(maxsize=64)
-def _mentions(body: Span, facts: Facts) -> _Mentions:
+@answered_once
+def _mentions(facts: Facts, body: Span) -> _Mentions:
     here = index_of(facts)
     found = _Mentions(set(), defaultdict(list), defaultdict(list))
     for returned in here.returns.within(body):
@@ -135,7 +135,7 @@ def _mentions(body: Span, facts: Facts) -> _Mentions:
     return found
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _deleted_words(facts: Facts) -> frozenset[str]:
     return frozenset().union(*map(words_of, facts.deletes))
 
@@ -150,7 +150,7 @@ def _is_released(holder: Holder, facts: Facts) -> bool:
     return holder.last in _released(facts)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _released(facts: Facts) -> frozenset[str]:
     """The last names of what the file deletes, resets or empties."""
     methods = (call for call in facts.calls if call.receiver is not None and not call.arguments)

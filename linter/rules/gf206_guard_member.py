@@ -35,11 +35,11 @@ References: c10/core/GradMode.h, c10/core/InferenceMode.h of torch 2.13.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from .. import guards
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
+from ..answered_once import answered_once
 from ..facts import Class, Facts, Form, GuardUse
 from ..facts.expressions import words_of
 from ..findings import Finding, Severity
@@ -60,7 +60,8 @@ def members(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     if use.form is not Form.MEMBER or use.class_ is None or use.macro is not None or use.under_error:
         return
     class_ = facts.classes[use.class_]
-    if is_made_of_guards(use.class_, facts) or _is_fixture(class_) or not is_gradient_guard(use, facts, project):
+    is_guard = class_.name in guards.CPP or _SCOPED.search(class_.name) or is_struct_of_guards(facts, use.class_)
+    if is_guard or _is_fixture(class_) or not is_gradient_guard(use, facts, project):
         return
     name = f"`{class_.name}`" if class_.name else "the class"
     yield RULE.at(
@@ -72,12 +73,10 @@ def members(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
     )
 
 
-@lru_cache(maxsize=64)
-def is_made_of_guards(index: int, facts: Facts) -> bool:
-    """Whether the class is a guard itself."""
+@answered_once
+def is_struct_of_guards(facts: Facts, index: int) -> bool:
+    """Whether the class holds guards alone and has no methods: its objects are used like one."""
     class_ = facts.classes[index]
-    if class_.name in guards.CPP or _SCOPED.search(class_.name):
-        return True
     return not class_.has_methods and all(
         member.type.last in guards.CPP or any("Guard" in word or "Mode" in word for word in words_of(member.type))
         for member in class_.members

@@ -45,7 +45,6 @@ References: https://docs.pytorch.org/cppdocs/notes/inference_mode.html.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from ..analysis.calls import computes_tensors, prepares_model_for_use
 from ..analysis.coverage import covering, is_in_test
@@ -56,6 +55,7 @@ from ..analysis.project_summary import is_test_path
 from ..analysis.thread_starters import runs_in_thread, starter_name
 from ..analysis.thread_targets import started_functions
 from ..analysis.training_calls import training_in
+from ..answered_once import answered_once
 from ..facts import Call, Facts, Function, Span
 from ..facts.expressions import last_name
 from ..facts.index import index_of
@@ -108,13 +108,13 @@ def unguarded(facts: Facts, project: Project) -> Iterator[Finding]:
                 yield RULE.at(facts, run.span, f"`{run.callee}` runs a model outside every guard: {why}")
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _trains(project: Project) -> bool:
     """Whether anything in the files that were read has to do with gradients."""
     return any(training_in(call) for facts in project.files.values() for call in facts.calls)
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _guarded(project: Project) -> tuple[str, ...]:
     """Where functions of the program switch recording off: FILE:LINE."""
     return tuple(
@@ -130,7 +130,7 @@ def _elsewhere(guarded: tuple[str, ...]) -> str:
     return f"other functions of the program have a guard ({guarded[0]})"
 
 
-@lru_cache(maxsize=16)
+@answered_once
 def _prepared(facts: Facts) -> str | None:
     """Where the file loads a model, or gets one ready to be run, in words."""
     whole = Span(0, max((function.span.end for function in facts.functions), default=0))
@@ -141,7 +141,7 @@ def _prepared(facts: Facts) -> str | None:
     return f"line {facts.row(ready.span.start)} gets a model ready to be run" if ready is not None else None
 
 
-@lru_cache(maxsize=16)
+@answered_once
 def _run_by_threads(facts: Facts) -> dict[int, str]:
     """The functions and lambdas that run in other threads, each with what starts it."""
     found = {started.function: started.by for started in started_functions(facts)}
@@ -193,7 +193,7 @@ def _calls_a_switch(body: Span, facts: Facts) -> bool:
     return any(_SETS_MODE.search(call.name) for call in index_of(facts).calls.within(body))
 
 
-@lru_cache(maxsize=4)
+@answered_once
 def _mode_objects(facts: Facts) -> frozenset[str]:
     """The file's classes whose constructors switch a mode: an object of one guards the rest of its block."""
     constructors = (function for function in facts.functions if function.qualified[-2:-1] == (function.name,))

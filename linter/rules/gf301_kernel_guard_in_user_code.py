@@ -47,13 +47,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .. import guards
-from ..analysis.calls import is_load, is_run
 from ..analysis.coverage import is_in_test
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..decision import decide, open_questions
 from ..decision.signals.inference_signals import in_program
-from ..facts import Call, Facts, Form, Function, GuardUse
+from ..facts import Facts, Form, Function, GuardUse
 from ..facts.expressions import last_name
 from ..facts.index import all_calls_where
 from ..findings import Applicability, Confidence, Context, Decision, Evidence, Finding, Side
@@ -150,11 +149,7 @@ def looks_like_user_code(use: GuardUse, facts: Facts) -> bool:
 def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
     """Whether the function itself loads or runs a model: what its callers do is not enough."""
     body = facts.enclosing(use.function)[-1].body
-    return all_calls_where(facts, _is_of_a_model).first(body) is not None
-
-
-def _is_of_a_model(call: Call) -> bool:
-    return is_run(call) or is_load(call)
+    return all_calls_where(facts, runs_or_loads).first(body) is not None
 
 
 def _program(use: GuardUse, facts: Facts) -> Function | None:

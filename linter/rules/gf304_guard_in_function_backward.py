@@ -45,8 +45,8 @@ from .. import guards
 from ..analysis.declared_purposes import is_declared_for_kernels
 from ..analysis.grad_switches import switches_grad_off
 from ..analysis.ownership import is_gradient_guard
-from ..analysis.parallel_regions import is_in_parallel_region
 from ..analysis.project import Project
+from ..analysis.thread_starters import is_in_parallel_region
 from ..facts import Facts, Form, GuardUse
 from ..findings import Applicability, Finding
 from ..flow.events import Event, EventKind
@@ -78,7 +78,7 @@ def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
 
 @RULE.check_event(EventKind.HIGHER_ORDER_LOST)
 def lost(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
-    use = use_of(event, facts, project)
+    use = use_of(event, facts)
     if use is None or not switches_grad_off(use) or not _counts(use, facts, project):
         return
     if not any(_MEANT.search(told) for told in (use.variable or "", *(comment.text for comment in use.comments))):

@@ -36,9 +36,9 @@ References: torch/utils/_contextlib.py of torch 2.13 (`context_decorator` handle
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from ..analysis.project import Project
+from ..answered_once import answered_once
 from ..facts import Facts, Form, Span
 from ..facts.python_model import Kind, PythonUse
 from ..facts.python_uses import MODES, uses_of
@@ -79,7 +79,7 @@ def on_async_def(facts: Facts, project: Project) -> Iterator[Finding]:
             yield RULE.at(facts, found.use.span, message, use=found.use)
 
 
-@lru_cache(maxsize=1)
+@answered_once
 def stacks(facts: Facts) -> dict[Span, list[PythonUse]]:
     """The guards that do nothing above each `async def`, from above."""
     found: dict[Span, list[PythonUse]] = {}

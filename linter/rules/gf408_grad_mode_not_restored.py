@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analysis.cpp_mode_switches import cpp_mode_switches
-from ..analysis.mode_switches import ModeSwitch
+from ..analysis.grad_switches import ModeSwitch
 from ..analysis.project import Project
 from ..analysis.python_mode_switches import python_mode_switches
 from ..facts import Facts

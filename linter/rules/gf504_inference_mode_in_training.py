@@ -79,7 +79,7 @@ def in_training(facts: Facts, project: Project) -> Iterator[Finding]:
 
 @RULE.check_event(EventKind.MODEL_SHARED)
 def trained_elsewhere(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
-    found = use_behind(facts, use) if (use := use_of(event, facts, project)) is not None else None
+    found = use_behind(facts, use) if (use := use_of(event, facts)) is not None else None
     if found is None or facts.python is None or facts.python.training or is_test_path(facts.path):
         return
     for path in dict.fromkeys(step.path for step in event.steps):

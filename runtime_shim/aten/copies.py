@@ -14,7 +14,7 @@ from ..core.dtypes import Array
 from ..core.error_texts import require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like, is_laid_out, laid_out
-from ..core.tensor import Tensor, address, attach, meta_of, new_tensor, of_class, requires_grad, set_requires_grad
+from ..core.tensor import Tensor, address, attach, meta_of, new_tensor, of_class, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, tls
 from ..dispatch.function_overrides import asks
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
@@ -180,21 +180,6 @@ def _copied(t: Tensor, memo: dict[int, Any]) -> Tensor:
     made = rebuild(memo[id(storage)], window, requires_grad(t), {})
     if type(t) is not Tensor:
         made = of_class(made, type(t))
-    return made
-
-
-def _cloned(t: Tensor) -> Tensor:
-    """A tensor without elements, as its class copies it. RuntimeError if that makes another kind of tensor."""
-    state = tls.state
-    grad_mode, state.grad_mode = state.grad_mode, False
-    try:
-        made: Tensor = t.clone()
-    finally:
-        state.grad_mode = grad_mode
-    if type(made) is not type(t):
-        raise RuntimeError(error_texts.DEEPCOPY_WRAPPER)
-    if requires_grad(t):
-        set_requires_grad(made, True)
     return made
 
 

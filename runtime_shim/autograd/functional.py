@@ -242,17 +242,6 @@ def jvp(
     )
 
 
-def _construct_standard_basis_for(tensors: Tensors, tensor_numels: Sequence[int]) -> Tensors:
-    """The identity matrix of all elements, in columns for each tensor, of its dtype."""
-    total, before, found = sum(tensor_numels), 0, []
-    for t, count in zip(tensors, tensor_numels, strict=True):
-        chunk = t.new_zeros(total, count)
-        chunk.diagonal(before).fill_(1)
-        before -= count
-        found.append(chunk)
-    return tuple(found)
-
-
 def jacobian(
     func: Callable[..., Any],
     inputs: Any,

@@ -21,7 +21,3 @@ def is_available() -> bool:
 
 def version() -> int | None:
     return None
-
-
-def is_acceptable(tensor: Any) -> bool:
-    return False

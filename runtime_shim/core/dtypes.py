@@ -56,9 +56,6 @@ class dtype:
         """Whether elements are floating or complex, so that they can have gradients."""
         return self.is_floating_point or self.is_complex
 
-    def to_real(self) -> dtype:
-        return {"complex64": float32, "complex128": float64}.get(self.name, self)
-
     def to_complex(self) -> dtype:
         return complex64 if self.itemsize <= 4 else complex128
 

@@ -113,12 +113,6 @@ def out_requires_grad(name: str) -> RuntimeError:
     )
 
 
-DEEPCOPY_WRAPPER = (
-    "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that implement "
-    "clone() and for which cloning returns another instance of the same subclass. You should either properly implement "
-    "clone() for your subclass or override __deepcopy__() if it is intended behavior for clone() to return an instance "
-    "of a different type."
-)
 DEEPCOPY_SUBCLASS = (
     "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that "
     "implement new_empty() and for which that function returns another instance of the same subclass. You should "

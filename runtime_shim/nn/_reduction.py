@@ -21,8 +21,3 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
             f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.", stacklevel=2
         )
     return found
-
-
-def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
-    """The number for what the two old arguments say."""
-    return get_enum(legacy_get_string(size_average, reduce, emit_warning))

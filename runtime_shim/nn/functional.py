@@ -33,7 +33,6 @@ from ..core.error_texts import require_tensors
 from ..core.gradient_modes import no_grad
 from ..core.late_modules import late_module
 from ..core.tensor import Tensor
-from ..dispatch.op_description import OPS
 from .grid_functions import *  # noqa: F403
 from .loss_functions import *  # noqa: F403
 from .loss_functions import _reduced, _reduction
@@ -47,7 +46,6 @@ max_pool1d, max_pool2d, max_pool3d = _pool.max_pool1d, _pool.max_pool2d, _pool.m
 max_pool1d_with_indices, max_pool3d_with_indices = _pool.max_pool1d_with_indices, _pool.max_pool3d_with_indices
 tanh, sigmoid, prelu = FUNCTIONS["tanh"], FUNCTIONS["sigmoid"], _act.prelu
 gelu, softplus, logsigmoid = _act.gelu, _act.softplus, _act.logsigmoid
-_ADDMM = OPS["addmm"]
 normalize, one_hot = _norm.normalize, _embed.one_hot
 
 

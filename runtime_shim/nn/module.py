@@ -579,15 +579,6 @@ class Module:
     def cpu(self) -> Module:
         return self
 
-    def _replicate_for_data_parallel(self) -> Module:
-        """A module of the same submodules and buffers, and of no parameters."""
-        replica = self.__new__(type(self))
-        replica.__dict__ = self.__dict__.copy()
-        replica.__dict__.update(
-            _parameters={}, _buffers=self._buffers.copy(), _modules=self._modules.copy(), _is_replica=True
-        )
-        return replica
-
     # -- state
     # -------------------------------------------------------------------------------------------------
 

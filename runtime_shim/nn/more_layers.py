@@ -156,9 +156,6 @@ class _InstanceNorm(_NormBase):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
-    def _get_no_batch_dim(self) -> int:
-        return self._sample
-
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (self._sample, self._sample + 1):
             raise ValueError(f"expected {self._sample}D or {self._sample + 1}D input (got {input.dim()}D input)")

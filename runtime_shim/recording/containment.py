@@ -13,6 +13,7 @@ import ctypes
 import fcntl
 import os
 import platform
+import re
 import resource
 import signal
 import socket
@@ -20,97 +21,12 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-_X86, _ARM = "x86_64", "aarch64"
-_ARCHITECTURES = {_X86: 0xC000003E, _ARM: 0xC00000B7}
-_SOCKET = {_X86: 41, _ARM: 198}
-_IOCTL = {_X86: 16, _ARM: 29}
-_REFUSED = {
-    # New namespaces give back what was given up; mounting undoes what is read-only.
-    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
-    "mount_setattr": (442, 442), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
-    "fsmount": (432, 432), "chroot": (161, 51),
-    # io_uring opens sockets past this filter.
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    # The user's keyring, and the insides of the kernel and of other processes.
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280),
-    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "kexec_load": (246, 104), "init_module": (175, 105),
-    "finit_module": (313, 273), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
-    "pidfd_getfd": (438, 438), "open_by_handle_at": (304, 265), "acct": (163, 89), "quotactl": (179, 60),
-    "swapon": (167, 224), "reboot": (169, 142), "sethostname": (170, 161), "setdomainname": (171, 162),
-}  # fmt: skip
-"""By name the numbers on x86-64 and on ARM."""
-_CLONE = {_X86: 56, _ARM: 220}
-_CLONE3 = 435
-_NEW_USER = 0x10000000
-_AF_UNIX, _AF_VSOCK = 1, 40
-_INJECT = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX, which type into a terminal."""
-_X32 = 0x40000000
-
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _EPERM, _ENOSYS, _EACCES = 0x7FFF0000, 0x00050001, 0x00050026, 0x0005000D
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
-_PR_SET_SECCOMP, _FILTER = 22, 2
-
-
-def refuse_calls() -> bool:
-    """Puts the filter on this process and what it starts; whether the system takes it."""
-    machine = platform.machine()
-    if machine not in _ARCHITECTURES:
-        return False
-    program = _program(machine)
-    kept = ctypes.create_string_buffer(program, len(program))
-
-    class Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    whole = Program(len(program) // 8, ctypes.addressof(kept))
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        return False
-    return bool(libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(whole), 0, 0) == 0)
-
-
-def _program(machine: str) -> bytes:
-    column = (_X86, _ARM).index(machine)
-    steps = [
-        (_LOAD, 0, 0, _ARCHITECTURE),
-        (_EQUAL, 1, 0, _ARCHITECTURES[machine]),  # the numbers are those of one architecture
-        (_RETURN, 0, 0, _EPERM),
-        (_LOAD, 0, 0, _NUMBER),
-    ]
-    if machine == _X86:
-        steps += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ENOSYS)]
-    # glibc goes on with `clone` where there is no `clone3`, whose flags a filter can't see.
-    steps += _refused(_CLONE3, _ENOSYS)
-    for numbers in _REFUSED.values():
-        steps += _refused(numbers[column], _EPERM)
-    steps += _with_argument(_CLONE[machine], _FIRST, [(_ANY_BIT, _NEW_USER)], _EPERM)
-    steps += _with_argument(_SOCKET[machine], _FIRST, [(_EQUAL, _AF_UNIX), (_EQUAL, _AF_VSOCK)], _EACCES)
-    steps += _with_argument(_IOCTL[machine], _SECOND, [(_EQUAL, request) for request in _INJECT], _EPERM)
-    steps.append((_RETURN, 0, 0, _ALLOW))
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
-
-
-_Step = tuple[int, int, int, int]
-
-
-def _refused(number: int, error: int) -> list[_Step]:
-    return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, error)]
-
-
-def _with_argument(number: int, argument: int, tests: list[tuple[int, int]], error: int) -> list[_Step]:
-    """Refuses a call whose argument (its lower half) meets one of the tests."""
-    steps: list[_Step] = [(_LOAD, 0, 0, argument)]
-    for test, value in tests:
-        steps += [(test, 0, 1, value), (_RETURN, 0, 0, error)]
-    steps.append((_LOAD, 0, 0, _NUMBER))
-    return [(_EQUAL, 0, len(steps), number), *steps]
-
+from .open_files import STREAMS, Relay, is_sealed, path_of, replace_streams, wait_and_carry
+from .system_filter import PR_SET_NO_NEW_PRIVS, refuse_calls
 
 NETWORK = "network"
 PROCESSES = "processes"
@@ -126,7 +42,7 @@ _FREE_TO = {
     NETWORK: "use the network",
     FILES: "write to files outside of their copies",
     METADATA: "change modes, owners, times and attributes of files outside of their copies",
-    TEMPORARY: "see and use the system's /tmp and /dev/shm",
+    TEMPORARY: "see and use the system's /tmp, /dev/shm and /run",
     SOCKETS: "use the sockets of services, such as docker and the ssh agent",
     DEVICES: "open devices, such as disks and other terminals",
     PROCESSES: "see other processes, start any number of them, and leave some behind",
@@ -154,9 +70,11 @@ _SEARCHED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONUSERB
 _PUBLIC, _FIXED = b"size=1g,mode=1777", b"size=1m,mode=755"
 """Of what is empty at first. In a public folder `> /dev/null` is refused (`fs.protected_regular`)."""
 _MOST_PIDS = 1024
+_OWN_PID_MAX = (6, 14)
+"""The first Linux in which that is a setting of a namespace."""
 _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _CAPSET = 24, 47, {"x86_64": 126, "aarch64": 91}
 _LAST_CAPABILITY = 63
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_PR_SET_PDEATHSIG = 1
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _RULE_PATH_BENEATH = 1
 _WRITING = {1: (1, 4, 5, 6, 7, 8, 9, 10, 11, 12), 2: (13,), 3: (14,)}
@@ -166,38 +84,59 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm", "/pro
 
 
 def contain(
-    folders: Iterable[Path], temporary: Path, *, needed: Iterable[Path] = (), held: Iterable[int] = ()
+    folders: Iterable[Path],
+    temporary: Path,
+    *,
+    needed: Iterable[Path] = (),
+    held: Iterable[int] = (),
+    becomes_another: bool = False,
 ) -> frozenset[str]:
     """Contains this process, and what it starts, from here on; returns which of `ASPECTS` are contained.
 
     It may write below `folders` alone. `temporary` becomes /tmp, where only what is `needed` is left of the old one.
     The process goes on as a child of the one that called, which ends as the child does, and lets go of the descriptors
-    that are `held`.
+    that are `held`. A program that the process `becomes_another` by (`exec`) is found where nothing can be changed;
+    without that, the process must have been started so (`start_sealed`).
     """
     if sys.platform != "linux":
         return frozenset()
     found: set[str] = set()
-    folders = [*folders]
-    needed = [*needed, *folders, temporary]
+    own = [*folders, temporary]
     if _enter_namespaces():
-        found |= {NETWORK, PROCESSES}
         _end_with_parent()  # a change of credentials forgets it
         with contextlib.suppress(OSError):
             _raise_loopback()
-        if _make_private(temporary, needed):
-            found.add(TEMPORARY)
-        if _replace_devices():
-            found.add(DEVICES)
-        _become_child(held)
-        _own_processes()
-        if _make_read_only([*folders, temporary]):
-            found |= {FILES, METADATA}
-        _give_up_capabilities()
-    if _restrict_writing([*folders, temporary]):
+        is_private = _make_private(temporary, [*needed, *own])
+        has_own_devices = _replace_devices()
+        _become_child(held, replace_streams(own))
+        is_alone = _own_processes()
+        is_read_only = _make_read_only(own) and _give_up_capabilities()
+        kept = {
+            NETWORK: True,
+            TEMPORARY: is_private,
+            DEVICES: has_own_devices,
+            PROCESSES: is_alone,
+            FILES: is_read_only,
+            METADATA: is_read_only and is_sealed(own, becomes_another=becomes_another),
+        }
+        found.update(aspect for aspect, is_so in kept.items() if is_so)
+    if _restrict_writing(own):
         found.add(FILES)
     if refuse_calls():
         found.add(SOCKETS)
     return frozenset(found)
+
+
+def start_sealed(command: Sequence[str]) -> NoReturn:
+    """Becomes the command, whose executable nothing can change: not through its `/proc/self/exe` either, which leads
+    to where it was found when it was started, past all that is mounted later. Where the system can't, it is as any."""
+    executable = os.path.realpath(command[0])
+    has_own_mounts = sys.platform == "linux" and (_libc().unshare(_NEWNS) == 0 or _enter(_NEWUSER | _NEWNS))
+    if has_own_mounts and _mount(None, "/", None, _MS_REC | _MS_PRIVATE):
+        place = os.fsencode(executable)
+        # Whether it worked is seen by who asks later whether all is sealed.
+        _ = _mount(place, executable, None, _MS_BIND) and _set_attributes(place, _READ_ONLY)
+    os.execv(command[0], [*command])
 
 
 def _libc() -> ctypes.CDLL:
@@ -205,9 +144,14 @@ def _libc() -> ctypes.CDLL:
 
 
 def _enter_namespaces() -> bool:
-    user, group = os.getuid(), os.getgid()
     _await_threads()
-    if _libc().unshare(_NEWUSER | _NEWNET | _NEWNS | _NEWPID | _NEWIPC | _NEWUTS) != 0:
+    return _enter(_NEWUSER | _NEWNET | _NEWNS | _NEWPID | _NEWIPC | _NEWUTS)
+
+
+def _enter(namespaces: int) -> bool:
+    """Enters new namespaces, one for users among them; whether the system gives them."""
+    user, group = os.getuid(), os.getgid()
+    if _libc().unshare(namespaces) != 0:
         return False
     try:
         with contextlib.suppress(OSError):
@@ -244,20 +188,18 @@ def _mount(source: bytes | None, place: str, kind: bytes | None, flags: int, dat
 
 
 def _make_private(temporary: Path, needed: Iterable[Path]) -> bool:
-    """Gives the process its own /tmp, /dev/shm and /run; whether it has the first two."""
+    """Gives the process its own /tmp, /dev/shm and /run; whether it has them all."""
     if not _mount(None, "/", None, _MS_REC | _MS_PRIVATE):
         return False
     here = os.getcwd()
     searched = (os.environ.get(name, "").replace(" ", os.pathsep).split(os.pathsep) for name in _SEARCHED)
     programs = (sys.prefix, sys.base_prefix, __file__, here, *sys.path, *(path for paths in searched for path in paths))
-    kept = _outermost(
-        path.resolve() for path in (*needed, *_own_folders(), *map(Path, filter(os.path.isabs, programs)))
-    )
+    kept = {path.resolve() for path in (*needed, *_own_folders(), *map(Path, filter(os.path.isabs, programs)))}
     done = _replace_folder("/tmp", kept, temporary)
     done = _replace_folder(_SHARED, kept, None) and done
     for place in _HIDDEN:
         if os.path.isdir(place) and not os.path.islink(place):
-            _replace_folder(place, kept, None)
+            done = _replace_folder(place, kept, None) and done
     with contextlib.suppress(OSError):
         os.chdir(here)  # the old one is below what was mounted
     return done
@@ -281,14 +223,14 @@ def _outermost(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def _replace_folder(name: str, kept: Iterable[Path], by: Path | None, options: bytes = _PUBLIC) -> bool:
+def _replace_folder(name: str, kept: Collection[Path], by: Path | None, options: bytes = _PUBLIC) -> bool:
     """Puts another folder, or an empty one in memory, in the place of one; what is kept is found there as before."""
     if not os.path.isdir(name):
         return True
     place = Path(name).resolve()
-    inside = [path for path in kept if path.is_relative_to(place) and path != place]
-    if any(path == place for path in kept):
+    if place in kept:
         return False  # all of it is needed
+    inside = _outermost(path for path in kept if path.is_relative_to(place))
     opened = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in inside]
     own = os.open(by, os.O_PATH | os.O_CLOEXEC) if by is not None else -1
     try:
@@ -316,6 +258,8 @@ def _replace_folder(name: str, kept: Iterable[Path], by: Path | None, options: b
 def _replace_devices() -> bool:
     """Leaves the devices that any program uses, and graphics processors: no disk, memory, or terminal of others."""
     kept = [device for name in _KEPT_DEVICES for device in Path("/dev").glob(name)]
+    # The terminal that it is run from; any other file that a stream is reaches it in another way.
+    kept += [Path(path) for stream in STREAMS if (path := path_of(stream)).startswith("/dev/pts/")]
     if not _replace_folder("/dev", kept, None, _FIXED):
         return False
     for name, descriptor in _DEVICE_LINKS.items():
@@ -324,51 +268,59 @@ def _replace_devices() -> bool:
     return True
 
 
-def _own_processes() -> None:
-    """Lets the process see those of its namespace alone, and only so many of them."""
-    if _mount(b"proc", "/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC):
-        with contextlib.suppress(OSError):
-            Path("/proc/sys/kernel/pid_max").write_text(str(_MOST_PIDS))  # root has no limit otherwise
+def _own_processes() -> bool:
+    """Lets the process see those of its namespace alone, and only so many of them; whether that is so."""
+    if not _mount(b"proc", "/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC):
+        return False
+    if os.getuid() != 0:
+        return True  # who runs it sets the user's limit
+    release = tuple(int(number) for number in re.findall(r"\d+", platform.release())[:2])
+    if release < _OWN_PID_MAX:
+        return False  # the setting would be the whole machine's
+    try:
+        Path("/proc/sys/kernel/pid_max").write_text(str(_MOST_PIDS))
+    except OSError:
+        return False
+    return True
 
 
 def _make_read_only(folders: Iterable[Path]) -> bool:
     """Makes all that is mounted read-only, except for some folders: no mode, owner, time or attribute changes then."""
-    libc = _libc()
     places = [os.fsencode(folder.resolve()) for folder in folders if folder.is_dir()]
     here = os.getcwd()
     for place in places:
         if not _mount(place, os.fsdecode(place), None, _MS_BIND | _MS_REC):
             return False
     writable = [*places, *filter(os.path.isdir, (b"/tmp", os.fsencode(_SHARED)))]
-
-    def changed(place: bytes, set_: int, clear: int, flags: int) -> bool:
-        attributes = struct.pack("=QQQQ", set_, clear, 0, 0)
-        given = ctypes.c_size_t(len(attributes))
-        return bool(libc.syscall(_MOUNT_SETATTR, -100, place, flags, attributes, given) == 0)
-
-    if not changed(b"/", _READ_ONLY, 0, _AT_RECURSIVE):
+    if not _set_attributes(b"/", _READ_ONLY, flags=_AT_RECURSIVE):
         return False
-    done = len(writable) == sum(changed(place, 0, _READ_ONLY, 0) for place in writable)
+    done = len(writable) == sum(_set_attributes(place, clear=_READ_ONLY) for place in writable)
     with contextlib.suppress(OSError):
         os.chdir(here)  # into the mount that can be written
     return done
 
 
-def _give_up_capabilities() -> None:
+def _set_attributes(place: bytes, set_: int = 0, clear: int = 0, flags: int = 0) -> bool:
+    """Changes a mount's attributes; whether the system has done so."""
+    attributes = struct.pack("=QQQQ", set_, clear, 0, 0)
+    given = ctypes.c_size_t(len(attributes))
+    return bool(_libc().syscall(_MOUNT_SETATTR, -100, place, flags, attributes, given) == 0)
+
+
+def _give_up_capabilities() -> bool:
     """Gives up what the namespaces gave: who may mount could undo what was mounted, also as root after an `exec`."""
     libc = _libc()
     libc.prctl(_PR_CAP_AMBIENT, 4, 0, 0, 0)
     for capability in range(_LAST_CAPABILITY + 1):
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     number = _CAPSET.get(platform.machine())
-    if number is not None:
-        libc.syscall(number, struct.pack("=Ii", 0x20080522, 0), bytes(24))
+    return number is not None and bool(libc.syscall(number, struct.pack("=Ii", 0x20080522, 0), bytes(24)) == 0)
 
 
-def _become_child(held: Iterable[int]) -> None:
+def _become_child(held: Iterable[int], relays: Sequence[Relay]) -> None:
     """Goes on in the new namespace for processes: as the child of its first process, which everything ends with.
 
-    The two processes that wait let go of the descriptors that are `held`.
+    The two processes that wait let go of the descriptors that are `held`; the outer one carries on what is relayed.
     """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -376,12 +328,12 @@ def _become_child(held: Iterable[int]) -> None:
     child = os.fork()
     if child:
         _let_go(held, tell)
-        with open(told, "rb") as pipe:
-            ended = pipe.read()
+        ended = wait_and_carry(told, relays)
         os.waitpid(child, 0)
         _end_as(int(ended or b"9"))
     _end_with_parent()
     os.close(told)
+    _let_go(end for relay in relays for end in (relay.original, relay.pipe) if end is not None)
     child = os.fork()
     if child:
         _let_go(held)
@@ -436,7 +388,7 @@ def _restrict_writing(folders: Iterable[Path]) -> bool:
             allowed = rights if os.path.isdir(path) else for_files
             libc.syscall(_ADD_RULE, rules, _RULE_PATH_BENEATH, struct.pack("=Qi", allowed, place), 0)
             os.close(place)
-        if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
             return False
         return bool(libc.syscall(_RESTRICT_SELF, rules, 0) == 0)
     finally:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..cpp.own_headers import cache_folder
 from .containment import PROCESSES
+from .open_files import FILE_LIMIT
 from .run_specification import Specification
 from .trace_events import Writer
 
@@ -102,8 +103,6 @@ def contained(specification: Specification, writer: Writer) -> None:
 
 PROCESS_LIMIT = 512
 """Processes and threads of a program."""
-FILE_LIMIT = 1 << 30
-"""Bytes of a file that a program writes."""
 OPEN_FILES_LIMIT = 4096
 
 

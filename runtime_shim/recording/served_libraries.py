@@ -26,7 +26,8 @@ from typing import Any
 from . import guard_table
 from .containment import PROCESSES, contain
 from .fenced_memory import FencedMemory
-from .program_execution import FILE_LIMIT, OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed_generators
+from .open_files import FILE_LIMIT
+from .program_execution import OPEN_FILES_LIMIT, PROCESS_LIMIT, lower_limit, seed_generators
 from .run_specification import Specification
 from .trace_events import Writer
 

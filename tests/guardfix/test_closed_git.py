@@ -279,3 +279,32 @@ def test_what_would_fill_the_disk_is_not_copied(repository: MakeRepository, monk
     done = guardfix("check", "--since", "main", ".")
     assert done.exit_code == 2
     assert ".git/index is larger than a gigabyte" in done.stderr
+
+
+@pytest.mark.parametrize("link", ["reftable", "logs", "refs/heads/more"])
+def test_links_out_of_a_repository_are_not_followed(
+    link: str, repository: MakeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, elsewhere = repository("r", {"a.cpp": OLD}), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with open(elsewhere / "large", "wb") as file:
+        file.truncate(1 << 40)
+    place = folder / ".git" / link
+    shutil.rmtree(place, ignore_errors=True)
+    place.symlink_to(elsewhere)
+    monkeypatch.chdir(folder)
+    done = guardfix("check", "--since", "main@{0}" if link == "logs" else "main", ".")
+    assert "gigabyte" not in done.stderr
+    assert done.exit_code in ((0, 2) if link == "logs" else (0,)), done.output  # without its log, no `@{0}`
+
+
+def test_many_files_are_too_large_together(repository: MakeRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository("r", {"a.cpp": OLD})
+    (folder / ".git/reftable").mkdir()
+    for name in "abc":
+        with open(folder / ".git/reftable" / name, "wb") as file:
+            file.truncate(1 << 29)
+    monkeypatch.setattr("guardfix.git_files.shutil.copy2", lambda *paths: None)
+    monkeypatch.chdir(folder)
+    done = guardfix("check", "--since", "main", ".")
+    assert (done.exit_code, "reftable takes more than a gigabyte" in done.stderr) == (2, True), done.output

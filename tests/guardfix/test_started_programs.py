@@ -83,28 +83,30 @@ STARTED = {
     "guardfix/playground/live_report.py": ["asyncio.create_subprocess_exec: *module_command('guardfix')"],
     "guardfix/server/program_verification.py": ["asyncio.create_subprocess_exec: *module_command('guardfix')"],
     "guardfix/verify/runs/contained_run.py": [
-        "subprocess.Popen: [*module_command(_CONTAINED), '--tell', folders, *module_command('guardfix'), 'run', *words]"
+        "subprocess.Popen: [*(*module_command(_CONTAINED), '--tell', json.dumps([str(place) for place in own])), "
+        "*(*module_command('guardfix'), 'run', *words)]"
     ],
     "guardfix/verify/exercising/library_server.py": [
-        "subprocess.Popen: [*module_command(_SERVER), str(folder / 'serving.json'), str(commands), str(answers)]"
+        "subprocess.Popen: [*sealed_command(_SERVER), str(folder / 'serving.json'), str(commands), str(answers)]"
     ],
     "guardfix/verify/projects/project_tests.py": [
         "subprocess.Popen: [*module_command(_CONTAINED), folders, *command]",
         "subprocess.run: command",  # pip
     ],
     "guardfix/verify/runs/run_starts.py": [
-        "subprocess.Popen: [*module_command('guardfix.runtime_shim.recording'), str(specification), str(ready)]",
-        "subprocess.Popen: [*module_command(fork_server.__name__), str(theirs.fileno())]",
+        "subprocess.Popen: [*sealed_command('guardfix.runtime_shim.recording'), str(specification), str(ready)]",
+        "subprocess.Popen: [*sealed_command(fork_server.__name__), str(theirs.fileno())]",
     ],
     "guardfix/verify/programs/pkg_config.py": ["subprocess.run: ['pkg-config', *arguments]"],
     # What a program that is run asks for: compilers, and the program itself.
-    "linter/frontends/extraction.py": ["concurrent.futures.ProcessPoolExecutor: workers - 1"],  # likewise
+    "linter/frontends/extraction.py": ["concurrent.futures.ProcessPoolExecutor: workers"],  # likewise
     "runtime_shim/cpp/compiler_processes.py": ["subprocess.Popen: command"],
     "runtime_shim/cpp/header_precompilation.py": ["subprocess.Popen: ['sh', '-c', script]"],
     "runtime_shim/cpp/linked_program.py": ["subprocess.run: [archiver, 'rcs', str(library), *members]"],
     "guardfix/why/program_addresses.py": ["subprocess.run: [command, '-fiC', '-e', program]"],  # addr2line
     "runtime_shim/recording/call_sites.py": ["subprocess.run: [command, '-e', program]"],  # addr2line, of the compiler
     "runtime_shim/recording/contained_command.py": ["os.execvp: command[0]"],
+    "runtime_shim/recording/containment.py": ["os.execv: command[0]"],
     "runtime_shim/recording/real_torch.py": ["os.execv: program"],
     "runtime_shim/utils/data/dataloader.py": ["multiprocessing.get_context: 'fork'"],
 }

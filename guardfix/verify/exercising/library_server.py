@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from guardfix.module_command import module_command
+from guardfix.module_command import sealed_command
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table
 from guardfix.runtime_shim.recording.served_libraries import PROGRAM_SECONDS, Serving
 
@@ -70,7 +70,7 @@ class LibraryServer:
         try:
             with open(self._log, "wb") as log:
                 self.process = subprocess.Popen(
-                    [*module_command(_SERVER), str(folder / "serving.json"), str(commands), str(answers)],
+                    [*sealed_command(_SERVER), str(folder / "serving.json"), str(commands), str(answers)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from guardfix.module_command import module_command
 from guardfix.runtime_shim.cpp import cache_folder
@@ -17,20 +17,32 @@ from .scratch import scratch_folder
 _CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 
 
-def run_contained_program(words: Sequence[str]) -> int:
-    """Runs `guardfix run` with these words; the exit status, 128 and more for a signal."""
+def run_contained_program(words: Sequence[str], compiling: Callable[[], int] | None = None) -> int:
+    """Runs `guardfix run` with these words; the exit status, 128 and more for a signal.
+
+    `compiling`, of a C++ program, compiles it first, as the contained process only reads the cache; its exit status.
+    What a Python program compiles goes with the run: nothing that a program has written is there for the next one.
+    """
     kept = cache_folder().parent
-    compiled = kept / "contained"
-    compiled.mkdir(parents=True, exist_ok=True)
     with scratch_folder(kept / "running", f"run {os.getpid()}") as folder:
-        temporary, home = folder / "tmp", folder / "home"
-        temporary.mkdir()
-        home.mkdir()
-        places = {"TMPDIR": str(temporary), "HOME": str(home), "GUARDFIX_CACHE_DIR": str(compiled)}
-        folders = json.dumps([str(temporary), str(home), str(compiled)])
+        temporary, home, compiled = own = folder / "tmp", folder / "home", folder / "cache"
+        for place in own:
+            place.mkdir()
+        places = {"TMPDIR": str(temporary), "HOME": str(home)}
+        variables = environment() | places
+        if compiling is None:
+            variables["GUARDFIX_CACHE_DIR"] = str(compiled)
+        else:
+            os.environ.clear()  # with the same variables the run finds what is compiled
+            os.environ.update(variables)
+            if status := compiling():
+                return status
         process = subprocess.Popen(
-            [*module_command(_CONTAINED), "--tell", folders, *module_command("guardfix"), "run", *words],
-            env=environment() | places,
+            [
+                *(*module_command(_CONTAINED), "--tell", json.dumps([str(place) for place in own])),
+                *(*module_command("guardfix"), "run", *words),
+            ],
+            env=variables,
         )
         try:
             status = process.wait()

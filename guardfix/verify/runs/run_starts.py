@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from guardfix.module_command import module_command
+from guardfix.module_command import sealed_command
 from guardfix.runtime_shim.recording import fork_server
 
 
@@ -44,7 +44,7 @@ def start_run(
     `output`, `errors` and `ready` are descriptors; the last is closed when the program is ready.
     """
     return subprocess.Popen(
-        [*module_command("guardfix.runtime_shim.recording"), str(specification), str(ready)],
+        [*sealed_command("guardfix.runtime_shim.recording"), str(specification), str(ready)],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
@@ -71,7 +71,7 @@ class RunStarter:
         self._ended: dict[int, int] = {}
         with theirs:
             self._process = subprocess.Popen(
-                [*module_command(fork_server.__name__), str(theirs.fileno())],
+                [*sealed_command(fork_server.__name__), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=environment,

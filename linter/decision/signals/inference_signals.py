@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 
 from ...analysis.call_graph import Reached, effects_below
 from ...analysis.calls import computes_tensors, prepares_model_for_use
@@ -13,9 +12,10 @@ from ...analysis.grad_switches import switches_grad_off
 from ...analysis.model_runs import first_construction_in, first_load, first_load_in, first_run_in, runs_model_in
 from ...analysis.model_types import is_model_type
 from ...analysis.ops import is_factory_by_name
-from ...analysis.parallel_regions import are_in_one_region
 from ...analysis.project import Project
+from ...analysis.thread_starters import are_in_one_region
 from ...analysis.training_calls import training_in, update_in
+from ...answered_once import answered_once
 from ...facts import Call, Facts, Form, Function, Member, Span
 from ...facts.expressions import last_name, pointee, words_of
 from ...facts.index import calls_where, index_of
@@ -48,7 +48,7 @@ def runs_model(scene: Scene) -> Iterator[SignalMatch]:
         yield SignalMatch(f"a model is run under the guard: `{shown(call.callee)}`", call.span.start)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _model_runs(facts: Facts, around: Span) -> Callable[[Call], bool]:
     """Whether a call in a function runs a model; one object for each function, by which answers are remembered."""
     return lambda call: runs_model_in(call, facts, around)
@@ -179,7 +179,7 @@ def _models_held(scene: Scene) -> Iterator[SignalMatch]:
         yield SignalMatch(f"its class holds a model: `{member.type} {member.name}`", member.span.start)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _model_held(facts: Facts, index: int) -> Member | None:
     """The first member of a class that is a model or holds one."""
     return next((member for member in facts.classes[index].members if is_model_type(member.type)), None)
@@ -259,7 +259,7 @@ def handles_requests(scene: Scene) -> Iterator[SignalMatch]:
         yield SignalMatch(f"its file handles requests for predictions: `{name}`", offset)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _request_handled(facts: Facts) -> tuple[str, int] | None:
     """The first type of a parameter or member that is a request for a prediction, or its answer, and where."""
     typed = [(parameter.type, function.span) for function in facts.functions for parameter in function.parameters]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from ...analysis.autograd_bookkeeping import first_bookkeeping_in
 from ...analysis.autograd_functions import Role, part_in_autograd_function
 from ...analysis.calls import computes_tensors, is_run
 from ...analysis.declared_types import is_declared_member
-from ...analysis.known_names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.linkage import Link
 from ...analysis.model_runs import runs_or_loads
+from ...analysis.names import CPP_AUTOGRAD_FUNCTION
 from ...analysis.ops import is_factory
-from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
+from ...analysis.thread_starters import is_in_parallel_region
+from ...answered_once import answered_once
 from ...facts import Assignment, Call, Facts, Function, Parameter, Registration, Span
 from ...facts.expressions import MemberAccess, chain_words, is_this, simple_name, words_of
 from ...facts.index import all_calls_where, index_of
@@ -180,7 +180,7 @@ def runs_on_stack(scene: Scene) -> Iterator[SignalMatch]:
             return
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _first_of_stack(facts: Facts, body: Span, stack: str) -> Call | None:
     for call in index_of(facts).calls.within(body):
         if call.name in _OF_STACK and any(stack in words_of(argument) for argument in call.arguments):
@@ -226,7 +226,7 @@ def _ops_of_invoked_lambda(scene: Scene) -> list[Call]:
     return _ops_of_lambda(scene.facts, scene.chain[0].body)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _ops_of_lambda(facts: Facts, body: Span) -> list[Call]:
     """The ops that are not run for another call in it; none when a model is loaded or run."""
     if all_calls_where(facts, runs_or_loads).first(body) is not None:
@@ -281,10 +281,16 @@ def only_makes_tensor(scene: Scene) -> Iterator[SignalMatch]:
 
 
 def _is_other_op(call: Call) -> bool:
-    return not is_factory(call) and (call.path[:1] in (("at",), ("torch",)) or computes_tensors(call))
+    if is_factory(call) or call.name in _OPTIONS:
+        return False
+    return call.path[:1] in (("at",), ("torch",)) or computes_tensors(call)
 
 
-@lru_cache(maxsize=64)
+_OPTIONS = frozenset({"TensorOptions", "dtype", "device", "layout", "pinned_memory", "memory_format"})
+"""What is said of a tensor that is to be made: `at::TensorOptions(at::kFloat).device(device)`."""
+
+
+@answered_once
 def _returned_factories(facts: Facts, function: Span) -> Sorted[Call]:
     """The calls in a function that make a tensor and are in a `return`, or give the variable that is returned."""
     index = index_of(facts)
@@ -294,7 +300,7 @@ def _returned_factories(facts: Facts, function: Span) -> Sorted[Call]:
     return _factories_in((*(one.span for one in returned), *given), facts)
 
 
-@lru_cache(maxsize=64)
+@answered_once
 def _kept_factories(facts: Facts, function: Span) -> Sorted[Call]:
     """The calls in a function that make a tensor and give it to a member of its class."""
     given = (one for one in index_of(facts).assignments.within(function) if not one.declares)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from ...facts import NOWHERE, GuardUse, Span
+from ...analysis.project import Project
+from ...answered_once import answered_once
+from ...facts import NOWHERE, Facts, GuardUse, Span
 from ...facts.index import index_of
 from ...facts.model import MOST_AROUND
 from ...findings import Confidence, Context, Side
@@ -21,10 +23,6 @@ class _BeingAsked(set[tuple[str, Span]]):
     """Uses whose own signals are looked for right now: they aren't asked what their neighbours are."""
 
 
-class _FirstOfScopes(dict[tuple[str, Span], tuple[GuardUse, ...]]):
-    """By file and scope, what `_first_in` found."""
-
-
 @signal_of_others("beside-inference-workload", side=Side.INFERENCE, weight=Weight.STRONG, unless=[gradients_off])
 def beside_inference_workload(scene: Scene, signals_of: SignalsOf) -> Iterator[SignalMatch]:
     """another old guard beside it or around it becomes an `InferenceMode`, with high confidence"""
@@ -33,7 +31,7 @@ def beside_inference_workload(scene: Scene, signals_of: SignalsOf) -> Iterator[S
         return
     around = islice(index_of(scene.facts).scopes.around(use.span), MOST_AROUND)
     for scope in dict.fromkeys((use.scope, *around)):
-        for other in _first_in(scope, scene, signals_of):
+        for other in _first_in(scene.project, scene.facts, scope, signals_of):
             covers = other.scope == use.scope or other.live.holds(use.span)
             if covers and other.type_span != use.type_span and other.function == use.function:
                 where = "beside" if other.scope == use.scope else "around"
@@ -41,26 +39,23 @@ def beside_inference_workload(scene: Scene, signals_of: SignalsOf) -> Iterator[S
                 return
 
 
-def _first_in(scope: Span, scene: Scene, signals_of: SignalsOf) -> tuple[GuardUse, ...]:
+@answered_once
+def _first_in(project: Project, facts: Facts, scope: Span, signals_of: SignalsOf) -> tuple[GuardUse, ...]:
     """The first two old guards that are declared in a scope and become an `InferenceMode`: one may be asking.
 
     Of those that cover a place, the first one begins first. Each guard is looked at once, however many ask.
     """
-    known = scene.project.memory(_FirstOfScopes)
-    key = (scene.facts.path, scope)
-    if key not in known:
-        declared = index_of(scene.facts).local_by_scope.get(scope, ())
-        becoming = (use for use in declared if use.guard == LEGACY and _becomes_inference(scene, use, signals_of))
-        known[key] = tuple(islice(becoming, 2))
-    return known[key]
+    declared = index_of(facts).local_by_scope.get(scope, ())
+    old = (use for use in declared if use.guard == LEGACY)
+    return tuple(islice((use for use in old if _becomes_inference(project, facts, use, signals_of)), 2))
 
 
-def _becomes_inference(scene: Scene, use: GuardUse, signals_of: SignalsOf) -> bool:
-    asked = scene.project.memory(_BeingAsked)
-    key = (scene.facts.path, use.type_span)
+def _becomes_inference(project: Project, facts: Facts, use: GuardUse, signals_of: SignalsOf) -> bool:
+    asked = project.memory(_BeingAsked)
+    key = (facts.path, use.type_span)
     asked.add(key)
     try:
-        weighed = weigh(signals_of(scene_of(scene.project, scene.facts, use)), POLICY)
+        weighed = weigh(signals_of(scene_of(project, facts, use)), POLICY)
     finally:
         asked.discard(key)
     return weighed.context is Context.INFERENCE and weighed.confidence is Confidence.HIGH

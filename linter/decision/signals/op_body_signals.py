@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...analysis.calls import computes_tensors
 from ...analysis.declared_types import mentions_tensor
+from ...analysis.linkage import Link
 from ...analysis.model_runs import runs_or_loads
 from ...analysis.ops import is_factory
 from ...facts import Call
@@ -58,14 +59,19 @@ def _computes(call: Call) -> bool:
     return runs_or_loads(call) or (computes_tensors(call) and not is_factory(call))
 
 
-@signal("in-process-group", side=Side.KERNEL, weight=Weight.STRONG)
+@signal("in-process-group", side=Side.KERNEL, weight=Weight.STRONG, asks_project=True)
 def in_process_group(scene: Scene) -> Iterator[SignalMatch]:
     """its function is a method of a `ProcessGroup`, or of the work that one gives out"""
     for function in scene.chain:
-        bases = scene.facts.classes[function.class_].bases if function.class_ is not None else ()
-        base = next(filter(_is_of_group, bases), None)
-        if base is not None:
-            message = f"`{function.name}` is a method of a {base}, which works below autograd"
+        classes = []
+        if function.class_ is not None:
+            classes = [scene.facts.classes[function.class_]]
+        elif len(function.declared_as) > 1:
+            classes = scene.project.classes_called(function.declared_as[-2], scene.facts, Link.SHOWN)
+        # Of several classes with the name any may be meant.
+        bases = [next(filter(_is_of_group, class_.bases), None) for class_ in classes]
+        if bases and all(bases):
+            message = f"`{function.name}` is a method of a {bases[0]}, which works below autograd"
             yield SignalMatch(message, function.span.start)
             return
 

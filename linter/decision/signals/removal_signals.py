@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...analysis.autograd_functions import is_method_of_node
 from ...analysis.computations import first_computation_in
-from ...analysis.parallel_regions import is_in_parallel_region
 from ...analysis.registrations import dispatcher_registrations, is_under_autograd
+from ...analysis.thread_starters import is_in_parallel_region
 from ...facts import Call, Form
 from ...findings import Side
 from ...frontends.frontend import frontend_named

@@ -11,6 +11,7 @@ from ...files.sources import Source
 from ...lazy_regex import lazy_regex
 from .body_pruning import function_names
 from .cpp_masking import code_only
+from .guard_reach import STORED
 
 # A pattern that begins with letters is looked for many times faster than one that begins with a choice or `\b`.
 _CLASSES = tuple(
@@ -74,4 +75,5 @@ def summarize_cpp(source: Source) -> FileSummary:
         shown = " ".join(written.decode("utf-8", "replace").split()).rstrip("( <").lstrip(".->: ")
         mentions[topic] = Mention(len(places), place, text.count(b"\n", 0, place) + 1, shown)
     classes = frozenset(match[1].decode("utf-8", "replace") for kind in _CLASSES for match in kind.finditer(code))
-    return FileSummary(source.path, function_names(code), classes, mentions)
+    stored = {match[1].decode("utf-8", "replace") for match in STORED.finditer(code)}
+    return FileSummary(source.path, function_names(code) | stored, classes, mentions)

@@ -20,6 +20,8 @@ from .outermost_blocks import ClassSpace, OuterBlock, outermost_blocks
 _WORD = lazy_regex(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 _CALL = lazy_regex(rb"\s*(?:<[^;{}()]{0,200}>\s*)?\(")
 _DEFINE = lazy_regex(rb"#[ \t]*define[ \t]+(?P<name>\w+)[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+STORED = lazy_regex(rb"(?:\.|->)([A-Za-z_]\w*)\s*=\s*\[")
+"""A lambda that a member of another object is given: `loop.body = [`."""
 _REGISTERS = (b"TORCH_LIBRARY", b"PYBIND11_")
 """How blocks begin that hand functions on and call none of them."""
 _LARGEST_CLASS = 32_000
@@ -58,6 +60,8 @@ class Reach(NamedTuple):
 def reach_in(code: bytes, places: Iterable[int], named: Collection[str] = ()) -> Reach:
     """What is reached from these places; functions and classes that are `named` are as well, though not what they call.
 
+    So are functions that store a lambda in a member of such a name.
+
     `code` has no comments and strings.
     """
     blocks, classes = outermost_blocks(code)
@@ -67,6 +71,9 @@ def reach_in(code: bytes, places: Iterable[int], named: Collection[str] = ()) ->
     search.go_up(places)
     search.go_down()
     names = {name.encode() for name in named}
+    if names:
+        stores = (search.block_at(match.start()) for match in STORED.finditer(code) if match[1] in names)
+        search.found.update(index for index in stores if index is not None)
     kept: list[OuterBlock] = []
     others: list[OuterBlock] = []
     for index, block in enumerate(blocks):
@@ -102,7 +109,7 @@ class _Search:
         self.mentioned: set[bytes] = set()
         self.loose: list[int] = []
 
-    def _block_at(self, place: int) -> int | None:
+    def block_at(self, place: int) -> int | None:
         index = bisect_right(self._heads, place) - 1
         return index if index >= 0 and place <= self._blocks[index].end else None
 
@@ -117,7 +124,7 @@ class _Search:
     def go_up(self, places: Iterable[int]) -> None:
         """The blocks and classes in which the places are, and what calls or names them."""
         for place in places:
-            index = self._block_at(place)
+            index = self.block_at(place)
             if index is not None:
                 self._add_caller(index)
                 # What has no function's name is the initialiser of a member.
@@ -129,7 +136,7 @@ class _Search:
         while self._waiting:
             name, is_called = self._waiting.pop()
             for place in self._places_of(name):
-                index = self._block_at(place)
+                index = self.block_at(place)
                 if index is None:
                     if not is_called:
                         self._add_class(self._class_at(place))

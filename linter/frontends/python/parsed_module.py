@@ -10,6 +10,7 @@ import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from typing import Any
 
 from ... import guards
 from ...facts import Span
@@ -32,6 +33,8 @@ class Module:
     def __init__(self, source: Source, tree: ast.Module, watched: Iterable[str] = ()) -> None:
         self.source = source
         self.tree = tree
+        self.answers: dict[Any, Any] = {}
+        """See `answered_once`."""
         self.scope = Scope(tree, None, source.text)
         self._starts = source.line_starts
         self.words = {*guards.PYTHON, *watched}

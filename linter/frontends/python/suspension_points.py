@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from ... import guards
+from ...answered_once import answered_once
 from ...facts import Span
 from ...facts.python_model import Kind, SuspensionPoint
 from ...guards import canonical_name
@@ -128,7 +128,7 @@ class _Steps(NamedTuple):
     """The ids of those calls of which all that is yielded is only kept."""
 
 
-@lru_cache(maxsize=1)
+@answered_once
 def _steps(module: Module) -> _Steps:
     steps = _Steps(defaultdict(list), set())
     for node in walk(module.tree):

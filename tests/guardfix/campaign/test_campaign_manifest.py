@@ -66,6 +66,10 @@ BAD = [
         "m.toml", '[[repository]]\nname = "a"\nsource = "a\\u0000"\n', "`source` must be", id="no name of a folder"
     ),
     pytest.param("m.toml", '[[repository]]\nsource = "a"\nshards = true\n', "`shards` must be", id="a truth value"),
+    *(
+        pytest.param("m.toml", f'[[repository]]\nsource = "a"\nshards = [["b", "{path}"]]\n', "leads out of", id=path)
+        for path in ("/etc", "..", "../other", "b/../../c", "/etc/../tmp")
+    ),
     pytest.param("m.toml", '[[repository]]\nsource = "a"\nconfiguration = "x.toml"\n', "x.toml", id="no such file"),
     pytest.param("m.toml", "[[repository]\n", "not valid TOML", id="no TOML"),
 ]

@@ -199,6 +199,10 @@ SETTINGS = 'plugins = ["my-rules"]\nextend-select = ["MY001"]\nignore = ["MY001x
         pytest.param("sub", ["check", "."], False, id="of a folder below"),
         pytest.param("sub", ["check", "sub/a.cpp"], False, id="of a file's own folder"),
         pytest.param("sub", ["migrate", "sub"], False, id="migrate"),
+        pytest.param("sub", ["config", "--show-settings", "sub/a.cpp"], False, id="what is in force for a file"),
+        pytest.param(
+            ".", ["config", "--show-settings", "sub/a.cpp"], True, id="what is in force, by the working folder"
+        ),
         pytest.param("sub", ["status", "."], False, id="status"),
         pytest.param("sub", ["verify", "sub"], False, id="verify"),
         pytest.param("sub", ["check", "--config", "sub/guardfix.toml", "sub"], True, id="named on the command line"),
@@ -223,7 +227,7 @@ def test_whose_plugins_are_loaded(
     outcome = CliRunner().invoke(cli, arguments)
     assert "no rule is called" not in outcome.output
     assert bool(loaded) is found, outcome.output
-    assert ("MY001" in outcome.output) is (found and arguments[0] == "check")
+    assert ("MY001" in outcome.output) is (found and arguments[0] in ("check", "config"))
 
 
 def test_the_library_loads_only_those_of_the_working_folder(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,10 +116,6 @@ terminate called after throwing an instance of 'c10::Error'
 #8  0x0000555555 in app::Ring::push (this=0x7ffe) at src/ring.cpp:31
 #9  0x0000555556 in main () at src/main.cpp:9
 """
-WARNED = (
-    "app/train.py:7: UserWarning: The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-    "attribute won't be populated during autograd.backward()."
-)
 
 
 def prefixed(text: str, *prefixes: str) -> str:

@@ -49,9 +49,21 @@ SAID = {
         path="src/run.h",
         header="",
     ),
+    "a functor, defined outside its class, that is registered": Said(
+        f"at::Tensor Blend::operator()(at::Tensor a) {{ {GUARD} return at::add(a, a); }}\n",
+        'static auto registry = torch::RegisterOperators().op("my::blend", '
+        "torch::RegisterOperators::options().kernel<Blend>(c10::DispatchKey::Autograd));\n",
+        header="#pragma once\n#include <torch/torch.h>\nstruct Blend { at::Tensor operator()(at::Tensor a); };\n",
+    ),
     "the class of a method": Said(
         f"at::Tensor Net::forward(at::Tensor a) {{ {GUARD} return at::add(a, a); }}\n",
         "struct Net : torch::autograd::Function<Net> { static at::Tensor forward(at::Tensor a); };\n",
+        header="",
+        base=True,
+    ),
+    "the class of a process group's method": Said(
+        f"void Ring::reduce(int peer) {{ {GUARD} send(peer); }}\n",
+        "struct Ring : c10d::Backend { void reduce(int peer); };\n",
         header="",
         base=True,
     ),

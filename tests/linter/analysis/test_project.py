@@ -6,6 +6,8 @@ import pytest
 
 from cpp_snippets import facts_of, snippet
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.answered_once import answered_once
+from guardfix.linter.facts import Facts
 
 SCALE = "at::Tensor scale(const at::Tensor& x) { return at::relu(x); }\n"
 IMPL = 'TORCH_LIBRARY_IMPL(ns, {}, m) {{ m.impl("scale", {}); }}\n'
@@ -217,11 +219,19 @@ def test_each_consumer_has_a_memory_of_its_own_as_long_as_the_project_lives() ->
 
 def test_what_one_file_says_is_remembered_as_long_as_it_says_the_same() -> None:
     first, second = facts_of("void f() {}", "a.cpp"), facts_of("void g() {}", "b.cpp")
+    asked = []
+
+    @answered_once
+    def names(facts: Facts, prefix: str) -> list[str]:
+        asked.append(facts.path)
+        return [prefix + function.name for function in facts.functions]
+
     project = Project([first, second])
-    for facts in (first, second):
-        project.file_memory(facts)["answer",] = facts.path
     joined = project.joined([facts_of("void h() {}", "b.cpp"), facts_of("void i() {}", "c.cpp")])
-    assert [joined.file_memory(facts) for facts in joined] == [{("answer",): "a.cpp"}, {}, {}]
+    for state in (project, project, joined):
+        assert names(state.files["a.cpp"], "own ") == names(first, "own ") == ["own f"]
+    assert names(first, "other ") == names(first, prefix="other ") == ["other f"]
+    assert asked == ["a.cpp"] * 3  # not again for the project that it joined
 
 
 def test_newer_facts_take_the_place_of_older_ones() -> None:

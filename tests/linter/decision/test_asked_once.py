@@ -10,6 +10,7 @@ import pytest
 from guardfix.linter.decision import signal_registry
 from guardfix.linter.engine import Options, check
 from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.flow import what_if
 
 _HELPER = """
 #include <ATen/ATen.h>
@@ -45,3 +46,27 @@ def test_a_place_is_asked_once_for_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     assert decision.context == "kernel"
     assert set(asked.values()) == {1}
     assert len({span for _, path, span, *_ in asked if path == "helper.cpp"}) == 1
+
+
+def test_the_program_is_run_with_another_guard_once_all_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Any] = []
+    real = what_if.run_flow
+
+    def counted(project: Any, **instead: Any) -> Any:
+        runs.append(project)
+        return real(project, **instead)
+
+    monkeypatch.setattr(what_if, "run_flow", counted)
+    texts = {
+        "model.h": "#include <torch/script.h>\nat::Tensor answer(torch::jit::Module& m, at::Tensor x);\n",
+        "model.cpp": '#include "model.h"\nat::Tensor answer(torch::jit::Module& m, at::Tensor x) {\n'
+        "  at::AutoNonVariableTypeMode guard(true);\n  return m.forward({x}).toTensor();\n}\n",
+        "serve.cpp": '#include "model.h"\nat::Tensor serve(torch::jit::Module& m, at::Tensor x) {\n'
+        "  return answer(m, x);\n}\n",
+        "main.cpp": '#include "model.h"\nat::Tensor serve(torch::jit::Module& m, at::Tensor x);\n'
+        'int main() { auto m = torch::jit::load("m.pt"); m.eval(); serve(m, at::ones({2})); }\n',
+    }
+    report = check(sorted(texts), Options(), workspace=Workspace.in_memory(texts))
+    [decision] = [finding.decision for finding in report.findings if finding.decision is not None]
+    assert decision.context == "inference"
+    assert runs == [report.project]

@@ -129,6 +129,11 @@ CASES = [
     ),
     (
         "only-makes-tensor",
+        body("GUARD; return at::empty({2}, at::TensorOptions(at::kFloat).device(device));"),
+        body("GUARD; return at::empty({2}, at::result_type(x, y)).copy_(x);"),
+    ),
+    (
+        "only-makes-tensor",
         "struct Rows { explicit Rows(int n) { GUARD; starts = at::empty({n}); } at::Tensor starts; };",
         "struct Rows { explicit Rows(int n) { GUARD; auto starts = at::empty({n}); } at::Tensor starts; };",
     ),

@@ -14,6 +14,13 @@ FRAGMENT = f"""'''
 ${{statements}}
 '''"""
 WRITTEN = "BODY = '''{{ret}} {}({{args}}) {{{{{{{{\n" + GUARD + "\n{};\n}}}}}}}}'''.format(**parts)"
+DOLLARS = f"""BODY = '''
+at::Tensor ${{name}}() {{
+{GUARD}
+return WORK;
+}}
+'''"""
+PER_CENTS = DOLLARS.replace("${name}", "%(name)s") + " % parts"
 KERNEL_GUARD = "at::AutoDispatchBelowADInplaceOrView guard;"
 BELOW = "at::AutoDispatchBelowAutograd guard;"
 
@@ -31,6 +38,10 @@ BELOW = "at::AutoDispatchBelowAutograd guard;"
         pytest.param(f"BODY = {FRAGMENT}", "unknown", id="a name that says nothing"),
         pytest.param(f"def kernel():\n    return {FRAGMENT}", "unknown", id="no variable"),
         pytest.param(WRITTEN.format("{name}", "{call}"), "kernel template-of-calls", id="any function, any call"),
+        pytest.param(DOLLARS.replace("WORK", "${call}"), "kernel template-of-calls", id="any call, by a dollar"),
+        pytest.param(PER_CENTS.replace("WORK", "%(call)s"), "kernel template-of-calls", id="any call, by a per cent"),
+        pytest.param(DOLLARS.replace("WORK", "op.call(x)"), "unknown", id="any function, one op"),
+        pytest.param(DOLLARS.replace("${name}", "run").replace("WORK", "${call}"), "unknown", id="one function"),
         pytest.param(WRITTEN.format("apply", "{call}"), "unknown", id="one function, any call"),
         pytest.param(WRITTEN.format("{name}", "log({x})"), "unknown", id="any function, one call"),
         pytest.param(f"KERNEL = 1\nprint({FRAGMENT})", "unknown", id="another statement's name"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,28 @@ def test_who_can_write(
             inner.chmod(modes[1])
     outer.chmod(modes[0])
     assert writable_by_others(str(inner)) is shared
+
+
+def test_what_another_has_put_there_is_not_ours(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    (tmp_path / "entries-1.sqlite").touch()
+    assert not writable_by_others(str(tmp_path))
+    os.chown(tmp_path / "entries-1.sqlite", OTHER, -1)
+    assert writable_by_others(str(tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no access lists")
+@pytest.mark.parametrize(("rights", "shared"), [(7, True), (5, False)])
+def test_an_access_list_gives_others_rights(rights: int, shared: bool, tmp_path: Path) -> None:
+    # Owner, a user named by number, group, the most for those two, others.
+    entries = [(0x01, 7, -1), (0x02, rights, OTHER), (0x04, 5, -1), (0x10, rights, -1), (0x20, 5, -1)]
+    packed = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(tmp_path, "system.posix_acl_access", packed)
+    except OSError:
+        pytest.skip("the file system has no access lists")
+    assert writable_by_others(str(tmp_path)) is shared
 
 
 def test_its_file_is_for_us_alone(tmp_path: Path) -> None:

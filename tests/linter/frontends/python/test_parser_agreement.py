@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import parser_agreement
 from fixture_files import ROOT
 from guardfix.linter.files.sources import Source, decode
 from guardfix.linter.files.workspace import DISK
-from guardfix.linter.frontends.python import parser_agreement
-from guardfix.linter.frontends.python.parser_agreement import compare_parsers
+from parser_agreement import compare_parsers
 
 WORDS = "open Lock suppress contextmanager property wraps raises skipIf patch subTest append".split()
 """Taken for guards, so that code without PyTorch has uses in every form."""

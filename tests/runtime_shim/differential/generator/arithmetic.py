@@ -10,7 +10,6 @@ UNARY = ["neg", "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "r
 UNARY_SAVING_NOTHING = {"neg"}
 UNARY_KEEPING_WHOLE_NUMBERS = {"neg", "abs", "relu", "square"}
 UNARY_LEAVING_MARKS = {"abs", "square", "reciprocal", "gelu"}
-WITHOUT_OUT = {"relu"}
 
 BINARY = [("add", "+", 4.0), ("sub", "-", 2.5), ("mul", "*", 5.0), ("div", "/", 2.0), ("pow", "**", 1.0)]
 BINARY_SAVING_NOTHING = {"add", "sub"}

@@ -6,8 +6,6 @@ from .creation import created
 from .scene import COMPLEX, Scene, Shape, Var
 from .subjects import subject
 
-OVER_DIMS = ["sum", "mean", "amax", "amin", "std", "norm"]
-
 
 def _reduced(shape: Shape, dim: int, keepdim: bool) -> Shape:
     if not shape:

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ...facts import Span
-from ...facts.python_model import Disagreement
-from ...files.sources import Source
-from ...named_tuples import NamedTuple
-from .libcst_confirmation import Confirmation
-from .libcst_tree import LibcstTree, LibcstTrees
-from .parsed_module import Module
-from .python_extraction import python_facts
-from .python_parsing import parse_python
-from .python_reading import ModuleReading
+from guardfix.linter.facts import Span
+from guardfix.linter.facts.python_model import Disagreement
+from guardfix.linter.files.sources import Source
+from guardfix.linter.frontends.python.libcst_confirmation import Confirmation
+from guardfix.linter.frontends.python.libcst_tree import LibcstTree, LibcstTrees
+from guardfix.linter.frontends.python.parsed_module import Module
+from guardfix.linter.frontends.python.python_extraction import python_facts
+from guardfix.linter.frontends.python.python_parsing import parse_python
+from guardfix.linter.frontends.python.python_reading import ModuleReading
+from guardfix.linter.named_tuples import NamedTuple
 
 
 class Agreement(NamedTuple):
