@@ -39,6 +39,7 @@ from ..facts.expressions import (
 )
 from . import (
     calling,
+    cpp_declarations,
     cpp_values,
     elements,
     entered_blocks,
@@ -558,7 +559,7 @@ class Machine:
 
     def _assign(self, statement: Assign, state: State, place: Place) -> list[PathOutcome]:
         if statement.declares and statement.type is not None and place.file.language != "python":
-            return [PathOutcome(after, "next") for after in cpp_values.declare(self, statement, state, place)]
+            return [PathOutcome(after, "next") for after in cpp_declarations.declare(self, statement, state, place)]
         if statement.value is None:
             return [PathOutcome(state, "next")]
         if statement.operator not in ("=", ":="):
@@ -643,7 +644,7 @@ class Machine:
 
     def bind_name(self, name: str, value: Value, state: State, place: Place) -> None:
         if place.file.language != "python":
-            cpp_values.assign(self, name, value, state, place)
+            cpp_declarations.assign(self, name, value, state, place)
             return
         frame = place.frame
         if "<outer>" + name in state.frames[frame]:

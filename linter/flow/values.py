@@ -270,6 +270,8 @@ class Items(NamedTuple):
     values: tuple[Value, ...]
     rest: Value | None = None
     """What further elements are; None where there are none."""
+    cls: ClassValue | None = None
+    """The class of the program that C++ declares its elements with."""
 
 
 _MOST_PAIRS = 64
