@@ -109,6 +109,9 @@ class Machine:
         self.left = left_attributes.LeftAttributes()
         self.results: dict[int, Tensor] = {}
         """By function (its body's id) that keeps what it gives (`lru_cache`), an inference tensor that it has kept."""
+        self.kept_in: set[tuple[int, int]] = set()
+        """(such a function, what was run when it gave it): there, the order of calls is known."""
+        self.root: Body | None = None
         self.reads_kept = False
         """What such functions have kept is what calls of them give."""
         self.testing = False
@@ -214,10 +217,13 @@ class Machine:
 
     def run_root(self, run: Callable[[], object], file: File, body: Body) -> None:
         self.begin()
+        outer, self.root = self.root, body
         try:
             run()
         except (Exhausted, RecursionError):
             self.exhausted[file.path, body.header] = None
+        finally:
+            self.root = outer
 
     def attributes_before(self, closure: Closure, state: State, place: Place) -> dict[str, tuple[Value, Thing | None]]:
         """The attributes of its object that a method writes; C++'s members exist before anything reads them."""
