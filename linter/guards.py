@@ -281,4 +281,7 @@ def canonical_name(name: str) -> str:
 
 ASKS_FOR_GRADIENTS, MAKES_LEAF = b"autograd::grad(", b"torch::requires_grad("
 STEPS = (b".grad()", b"parameters()) ")
+GRAD_MODE_SETTER = "GradMode::set_enabled"
+"""What C++ sets the mode with by a call; to what follows it is like a guard."""
+LAYER_WRITES = (b"->weight.", b"->bias.")
 """Texts of C++ by which functions that no guard reaches are run: PyTorch may raise in them as well."""

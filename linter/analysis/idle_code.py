@@ -61,6 +61,10 @@ def _fills(statement: AnyStatement, name: str) -> bool:
         return not statement.declares and all(simple_name(target) == name for target in statement.targets)
     if isinstance(statement, ReturnStatement):
         return statement.value is None or _is_idle_value(statement.value)
+    if isinstance(statement, If):
+        return _is_idle_value(statement.condition) and all(
+            _fills(one, name) for one in (*statement.then, *statement.otherwise)
+        )
     value = statement.value if isinstance(statement, Evaluate) else None
     callee = value.callee if isinstance(value, CallExpression) else None
     return isinstance(callee, MemberAccess) and simple_name(callee.object) == name

@@ -198,7 +198,12 @@ def call_closure(
         return [
             (reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))
         ]
-    if machine.reads_kept and id(body) in machine.results:
+    keeps = closures.keeps_results(closure)
+    key = (*(() if closure.receiver is None else (closure.receiver,)), *arguments, *(value for _, value in keywords))
+    held = _kept_before(body, key, state) if keeps else None
+    if held is not None:
+        return [(state, held)]
+    if machine.reads_kept and id(body) in machine.results and (id(body), id(machine.root)) not in machine.kept_in:
         return [(state, state.add(machine.results[id(body)]))]
     if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":
         arguments = (closure.receiver, *arguments)
@@ -217,19 +222,44 @@ def call_closure(
     if body.is_generator:
         return [(state, state.add(Generator(closure, frame)))]
     results = run_body(machine, closure, state, inside, [place.frame])
-    if closures.keeps_results(closure):
-        for after, value in results:
-            _note_kept(machine, body, after.tensor(value), after)
+    for after, value in results if keeps else ():
+        _note_kept(machine, body, after.tensor(value), after)
+        after.kept = {**after.kept, id(body): (*after.kept.get(id(body), ())[-7:], (key, value))}
     return results
+
+
+def _kept_before(body: Body, key: tuple[Value, ...], state: State) -> Value | None:
+    """What a function that keeps what it gives has given on this path for the same arguments.
+
+    Inference tensors are taken to be given again if nothing shows that the arguments are others, as `reads_kept` does.
+    """
+    for known, value in reversed(state.kept.get(id(body), ())):
+        others = len(known) != len(key) or any(
+            isinstance(one, Const) and isinstance(other, Const) and one != other
+            for one, other in zip(known, key, strict=False)
+        )
+        tensor = state.tensor(value)
+        if tensor is not None and tensor.inference and not others:
+            return state.add(_as_kept(body, tensor))
+        if known == key:
+            return value
+    return None
+
+
+def _as_kept(body: Body, tensor: Tensor) -> Tensor:
+    made = tensor.made[-1] if tensor.made else None
+    if made is None:
+        return tensor
+    cached = Cached(made.path, made.span, f"{body.name}()", "lru_cache", by_others=True)
+    return tensor._replace(cached=cached, name=cached.shown)
 
 
 def _note_kept(machine: Interpreter, body: Body, tensor: Tensor | None, state: State) -> None:
     """A function that keeps what it gives has made an inference tensor, which later calls get as well."""
     if tensor is None or not tensor.made or not tensor.shown or not state.modes.inference or machine.testing:
         return
-    made = tensor.made[-1]
-    cached = Cached(made.path, made.span, f"{body.name}()", "lru_cache", by_others=True)
-    machine.results.setdefault(id(body), tensor._replace(cached=cached, name=cached.shown))
+    machine.results.setdefault(id(body), _as_kept(body, tensor))
+    machine.kept_in.add((id(body), id(machine.root)))
 
 
 def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place, around: list[int]) -> Results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import cpp_values
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
 from .values import (
@@ -28,11 +29,13 @@ def call_container_method(
         if name in ("key", "value") and len(thing.values) == 2:  # an item of C++'s `named_parameters()`
             return [(state, thing.values[name == "value"])]
         if name in ("append", "add", "push_back", "emplace_back", "appendleft") and arguments:
-            if len(thing.values) < 8:
-                state.heap[ref.number] = thing._replace(values=(*thing.values, arguments[0]))
-            else:
-                state.heap[ref.number] = Items(thing.kind, thing.values, thing.rest or arguments[0])
-            return [(state, NONE)]
+            ways = cpp_values.element_added(machine, thing, name, arguments, state, place)
+            for after, value in ways:
+                if len(thing.values) < 8:
+                    after.heap[ref.number] = thing._replace(values=(*thing.values, value))
+                else:
+                    after.heap[ref.number] = thing._replace(rest=thing.rest or value)
+            return [(after, NONE) for after, _ in ways]
         if name in ("pop", "popleft", "back", "front", "at") and (thing.values or thing.rest is not None):
             return [(state, machine.element_of(ref, state, None if thing.rest else len(thing.values) - 1, ""))]
         if name in ("extend", "update") and arguments:

@@ -1,4 +1,4 @@
-"""What only C++ says: names by namespaces and members, declarations with types, guards that live as long as a block."""
+"""What only C++ says: names by namespaces and members, values by their types, guards that live as long as a block."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..facts.expressions import (
     NamePath,
     NewExpression,
     last_name,
-    simple_name,
 )
-from ..guards import Effect
+from ..facts.statement_walk import words_in
+from ..guards import GRAD_MODE_SETTER, Effect
 from . import classes, closures, cpp_threads, layer_calls, reach
-from .guards_entered import forget_modes, guard_of, made_guard, on_and_off, set_modes
+from .guards_entered import guard_of, made_guard, on_and_off, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
 from .values import (
@@ -26,6 +26,7 @@ from .values import (
     ClassValue,
     Closure,
     Const,
+    GuardValue,
     Instance,
     Items,
     Method,
@@ -72,7 +73,7 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
     inner = path.template_arguments or ()
     if last in _SEQUENCES:
         element = value_of_type(machine, inner[0], name, state, place) if inner else state.opaque(name, tensor=True)
-        return state.add(Items("[]", (), element))
+        return state.add(Items("[]", (), element, _class_of_elements(machine, path, place)))
     if last in _MAPS:
         return state.add(
             Table((), value_of_type(machine, inner[-1], name, state, place) if inner else state.opaque(name), True)
@@ -90,6 +91,22 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
     if last == "AutogradContext":
         return state.add(Instance("context", last))
     return state.opaque(name, tensor=None)
+
+
+def _class_of_elements(machine: Interpreter, path: NamePath, place: Place) -> ClassValue | None:
+    inner = classes.type_path((path.template_arguments or (None,))[0])
+    return classes.class_named(machine, inner.path, place) if inner is not None else None
+
+
+def element_added(
+    machine: Interpreter, held: Items, name: str, values: tuple[Value, ...], state: State, place: Place
+) -> Results:
+    """What `push_back({a, b})` and `emplace_back(a, b)` add: objects of the class that the vector has."""
+    given = state.thing(values[0])
+    if held.cls is None or isinstance(given, (Instance, Opaque)):
+        return [(state, values[0])]
+    listed = given.values if isinstance(given, Items) and name != "emplace_back" else values
+    return construct_cpp(machine, held.cls, listed, state, place)
 
 
 def parameter(machine: Interpreter, parameter: BodyParameter, state: State, place: Place) -> Value:
@@ -182,7 +199,8 @@ def made_of_type(
         return [(state, values[0] if values else state.opaque(name, tensor=True, origin=DECLARED, under=None))]
     if last in _SEQUENCES:
         if (not values and last != "array") or (values and isinstance(state.thing(values[0]), Items)):
-            return [(state, values[0] if values else state.add(Items("[]", ())))]
+            empty = Items("[]", (), None, _class_of_elements(machine, path, place))
+            return [(state, values[0] if values else state.add(empty))]
         numbers = not any(isinstance(value, Ref) for value in values)
         inner = classes.type_path((path.template_arguments or (None,))[0])
         of_tensors = inner is not None and inner.name in TENSORS
@@ -219,7 +237,23 @@ def made_of_type(
 def construct_cpp(
     machine: Interpreter, cls: ClassValue, values: tuple[Value, ...], state: State, place: Place
 ) -> Results:
-    """An object of a class of the program: members first, then the constructor with these arguments."""
+    """An object of a class of the program; its destructor, if it has one, restores the modes that its block began with.
+
+    That is what such destructors are for.
+    """
+    before = (state.modes, state.opened)
+    found = _constructed(machine, cls, values, state, place)
+    destructors = machine.program.functions((cls.body.name, f"~{cls.body.name}"), cls.program)
+    for after, _ in found if destructors else ():
+        if after.modes != before[0] or any("set_enabled" in words_in(body) for _, body in destructors):
+            after.scoped = (*after.scoped, before)
+    return found
+
+
+def _constructed(
+    machine: Interpreter, cls: ClassValue, values: tuple[Value, ...], state: State, place: Place
+) -> Results:
+    """Members first, then the constructor with these arguments."""
     ref = classes.instance_of(machine, cls, state, complete=True)
     inside = Place(cls.program, cls.body, state.enter_frame([("<self>", ref)]), place.span, place.calls)
     constructors = [
@@ -278,7 +312,7 @@ def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, stat
     name = last_name(initialiser.targets[0])
     written = next((one.annotation for one in cls.body.members if one.name == name), None)
     value, found = initialiser.value, state.find("<self>", place.frame)
-    if found is None or written is None or not isinstance(value, Bracketed) or _is_guard(written, place):
+    if found is None or written is None or not isinstance(value, Bracketed) or is_guard(written, place):
         return [one.state for one in machine.run((initialiser,), state, place) if one.kind == "next"]
     here = place.at(initialiser.span)
     is_thread = cpp_threads.declares_thread(written, place)
@@ -304,7 +338,7 @@ def _is_copied(thing: Thing | None) -> bool:
     )
 
 
-def _is_guard(written: Expression | None, place: Place) -> bool:
+def is_guard(written: Expression | None, place: Place) -> bool:
     path = classes.type_path(written)
     return path is not None and _guard_named(path, place) is not None
 
@@ -313,7 +347,7 @@ def _begins(written: Expression, place: Place) -> bool:
     """Whether a member is something before a constructor gives it a value: a guard acts, a container is empty."""
     path = classes.type_path(written)
     marked = bool(getattr(written, "marks", ""))
-    return _is_guard(written, place) or (path is not None and not marked and path.name in _SEQUENCES | _MAPS)
+    return is_guard(written, place) or (path is not None and not marked and path.name in _SEQUENCES | _MAPS)
 
 
 def _guard_named(path: NamePath, place: Place) -> tuple[str, Effect] | None:
@@ -333,7 +367,7 @@ def given_type(
     ref: Ref,
 ) -> Results:
     """The value of a member; a guard begins to act."""
-    if _is_guard(written, place):
+    if is_guard(written, place):
         return [(after, NONE) for after in enter_guard(machine, written, values, state, place)]
     return made_of_type(machine, written, values, state, place, name)
 
@@ -352,87 +386,6 @@ def enter_guard(
         one.scoped = (*one.scoped, (one.modes, one.opened))
         set_modes(one, made_guard(*guard, side, place))
     return [one for one, _ in sides]
-
-
-def declare(machine: Interpreter, statement: Assign, state: State, place: Place) -> list[State]:
-    """`T a;`, `T a(x);`, `T a{x};`, `T a = x;`, `auto& a = x;`."""
-    written, value = statement.type, statement.value
-    path = classes.type_path(written)
-    target = statement.targets[0]
-    name = simple_name(target)
-    braces = value.items if isinstance(value, Bracketed) and not isinstance(target, Bracketed) else None
-    if written is not None and _is_guard(written, place) and "*" not in written.marks:
-        if value is None or braces is not None:
-            return [
-                last
-                for after, values in machine.each(braces or (), state, place)
-                for last in enter_guard(machine, written, tuple(values), after, place)
-            ]
-        items = value.arguments if hasattr(value, "arguments") else ()
-        return [
-            last
-            for after, values in machine.each(tuple(items) if isinstance(items, tuple) else (), state, place)
-            for last in enter_guard(machine, written, tuple(values), after, place)
-        ]
-    found: list[State] = []
-    if path is None or path.name in ("auto", "decltype"):
-        results = machine.evaluate(value, state, place) if value is not None else [(state, state.opaque(name))]
-    elif value is None:
-        made = (
-            made_of_type(machine, path, (), state, place, name)
-            if not written or not written.marks
-            else [(state, state.opaque(name))]
-        )
-        results = made
-    elif braces is not None and not (written is not None and written.marks):
-        results = [
-            pair
-            for after, values in machine.each(braces, state, place)
-            for pair in made_of_type(machine, path, tuple(values), after, place, name)
-        ]
-    else:
-        results = machine.evaluate(value, state, place)
-        if path.name in TENSORS:
-            for after, given in results:
-                thing = after.thing(given)
-                if isinstance(thing, Opaque) and isinstance(given, Ref):
-                    after.change(given, tensor=True)
-    doubtful = machine.recorded is not None and cpp_threads.may_be_guard(machine, statement, place)
-    for after, given in results:
-        machine.name_thing(given, target, after)
-        if doubtful:
-            forget_modes(after)
-        if name:
-            after.names(place.frame)[name] = given
-            found.append(after)
-        else:
-            found += machine.bind(target, given, after, place)
-    return found
-
-
-def assign(machine: Interpreter, name: str, value: Value, state: State, place: Place) -> None:
-    """`name = value`, where the name may be a member's."""
-    found = state.find(name, place.frame)
-    if found is not None:
-        held, given = state.thing(found[1]), state.thing(value)
-        was_tensor = isinstance(held, Tensor) or (isinstance(held, Opaque) and held.tensor is True)
-        if was_tensor and isinstance(value, Ref) and isinstance(given, Opaque) and given.tensor is None:
-            state.change(value, tensor=True)  # as it was declared
-        holder = found[1]
-        if isinstance(held, Instance) and held.cls is not None and isinstance(given, Items) and given.kind == "{}":
-            assert isinstance(holder, Ref)
-            members = (member.name for member in held.cls.body.members)
-            state.change(holder, attributes={**held.attributes, **dict(zip(members, given.values, strict=False))})
-            return
-        state.names(found[0])[name] = value
-        return
-    self_ = state.find("<self>", place.frame)
-    thing = state.thing(self_[1]) if self_ is not None else None
-    if self_ is not None and isinstance(thing, Instance) and isinstance(self_[1], Ref):
-        state.change(self_[1], attributes={**thing.attributes, name: value})
-        machine.stored(self_[1], name, value, state, place)
-        return
-    state.names(place.frame)[name] = value
 
 
 def call_cpp_name(
@@ -456,7 +409,9 @@ def call_cpp_name(
         return made_of_type(machine, template[0], arguments, state, place, "")
     if last == "set_enabled" and "GradMode" in path and arguments:
         on = machine.truth(state, arguments[0])
-        state.modes = state.modes._replace(grad=on)
+        if state.opened and state.opened[-1].name == GRAD_MODE_SETTER:
+            state.opened = state.opened[:-1]
+        set_modes(state, GuardValue(GRAD_MODE_SETTER, (("grad", on),), place.file.path, place.span))
         return [(state, NONE)]
     if last == "is_enabled" and "GradMode" in path:
         grad = state.modes.grad

@@ -120,7 +120,7 @@ def call_layer(
         steps = (Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded"),) if off is not None else ()
         return [(state, making.new_tensor(state, place, f"`{thing.name}`", unrecorded=steps if grad else lost))]
     if row.result == "maybe":
-        made = making.alias(state, value, grad=grad)
+        made = making.alias(state, value, grad=grad, perhaps=True)
         tensor = state.tensor(made)
         if tensor is not None and tensor.inference is not state.modes.inference:
             state.change(made, inference=None)

@@ -12,6 +12,7 @@ from . import (
     distribution_calls,
     layer_calls,
     making,
+    model_names,
     reach,
     tensor_writes,
     tensors,
@@ -54,6 +55,10 @@ TRANSPARENT_DECORATORS = frozenset(
 )
 """What they give does what the function does."""
 HARMLESS_DECORATORS = frozenset("ignore unused export lru_cache cache fixture parametrize skip skipif slow".split())
+_GIVE_THEIR_FUNCTION = frozenset(
+    f"torch.{name}" for name in ("compile", "jit.script", "nn.DataParallel", "vmap", "func.vmap")
+)
+"""What they give does to tensors what the function does."""
 _NO_TENSORS = frozenset("math os sys time json random re logging warnings numpy np pathlib".split())
 """Modules whose functions give no tensors."""
 LOSS_METHODS = frozenset(("training_step", "compute_loss", "_compute_loss"))
@@ -372,7 +377,11 @@ def _torch(
         return [(state, state.opaque("the loaded model", module=True))]
     if path[:2] in (("torch", "autocast"), ("torch", "profiler")) or path[-1] in _ENTERED:
         return [(state, NullContext())]
-    if dotted in ("torch.compile", "torch.jit.script", "torch.nn.DataParallel") and arguments:
+    if path[-2:] in (("func", "functional_call"), ("stateless", "functional_call")) and state.modes.records is False:
+        values = (*arguments, *(value for _, value in keywords))
+        reach.unknown_call(state, values)
+        return [(state, model_names.model_result(machine, path[-1], NOT_REQUIRED, state, place))]
+    if dotted in _GIVE_THEIR_FUNCTION and arguments:
         return [(state, arguments[0])]
     if dotted in ("torch.jit.trace", "torch.jit.freeze"):
         return [(state, state.opaque("the compiled model", module=True))]

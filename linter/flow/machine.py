@@ -39,6 +39,7 @@ from ..facts.expressions import (
 )
 from . import (
     calling,
+    cpp_declarations,
     cpp_values,
     elements,
     entered_blocks,
@@ -108,6 +109,9 @@ class Machine:
         self.left = left_attributes.LeftAttributes()
         self.results: dict[int, Tensor] = {}
         """By function (its body's id) that keeps what it gives (`lru_cache`), an inference tensor that it has kept."""
+        self.kept_in: set[tuple[int, int]] = set()
+        """(such a function, what was run when it gave it): there, the order of calls is known."""
+        self.root: Body | None = None
         self.reads_kept = False
         """What such functions have kept is what calls of them give."""
         self.testing = False
@@ -213,10 +217,13 @@ class Machine:
 
     def run_root(self, run: Callable[[], object], file: File, body: Body) -> None:
         self.begin()
+        outer, self.root = self.root, body
         try:
             run()
         except (Exhausted, RecursionError):
             self.exhausted[file.path, body.header] = None
+        finally:
+            self.root = outer
 
     def attributes_before(self, closure: Closure, state: State, place: Place) -> dict[str, tuple[Value, Thing | None]]:
         """The attributes of its object that a method writes; C++'s members exist before anything reads them."""
@@ -558,7 +565,7 @@ class Machine:
 
     def _assign(self, statement: Assign, state: State, place: Place) -> list[PathOutcome]:
         if statement.declares and statement.type is not None and place.file.language != "python":
-            return [PathOutcome(after, "next") for after in cpp_values.declare(self, statement, state, place)]
+            return [PathOutcome(after, "next") for after in cpp_declarations.declare(self, statement, state, place)]
         if statement.value is None:
             return [PathOutcome(state, "next")]
         if statement.operator not in ("=", ":="):
@@ -643,7 +650,7 @@ class Machine:
 
     def bind_name(self, name: str, value: Value, state: State, place: Place) -> None:
         if place.file.language != "python":
-            cpp_values.assign(self, name, value, state, place)
+            cpp_declarations.assign(self, name, value, state, place)
             return
         frame = place.frame
         if "<outer>" + name in state.frames[frame]:

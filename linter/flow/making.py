@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import unnoticed
+from . import sharing, unnoticed
 from .guards_entered import opened_by, why_unrecorded
 from .paths import Keywords, Place
 from .state import State
@@ -129,8 +129,8 @@ def deep_copy(value: Value, state: State, place: Place, copied: dict[int, Value]
     return made
 
 
-def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = False) -> Ref:
-    """A tensor over another one's storage: of the same kind."""
+def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = False, perhaps: bool = False) -> Ref:
+    """A tensor over another one's storage, of the same kind; `perhaps`: or that one itself, or a copy."""
     thing = state.heap[source.number]
     if isinstance(thing, Tensor):
         base = thing.base if thing.base is not None else source.number
@@ -141,8 +141,11 @@ def alias(state: State, source: Ref, *, grad: Grad | None = None, view: bool = F
         off = why_unrecorded(state) if view and state.modes.records is False else None
         if off is not None:
             begins = Step(off.path, off.span, f"`{off.name}` begins: nothing is recorded")
-            made = made._replace(unrecorded=(begins,), off=off)
-        return state.add(made)
+            made = made._replace(unrecorded=(begins,), off=off, untracked=off)
+        ref = state.add(made._replace(root=None, sharing=(), perhaps=False))
+        if view or perhaps:
+            sharing.share(state, source, ref, perhaps=perhaps)
+        return ref
     kept = state.grad_of(source) if grad is None else grad
     made = Tensor(None, kept, None, base=source.number if view else None, foreign=unnoticed.is_foreign(thing))
     return state.add(made._replace(guard=unnoticed.perhaps_inference(thing)))

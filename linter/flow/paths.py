@@ -76,6 +76,10 @@ class Interpreter(Protocol):
     """What is recorded, where that is being looked for."""
     results: dict[int, Tensor]
     """By function (its body's id) that keeps what it gives, an inference tensor that it has kept."""
+    kept_in: set[tuple[int, int]]
+    """(such a function, the function or module that was run when it gave it): there, the order of calls is known."""
+    root: Body | None
+    """The function or module that is run by itself."""
     reads_kept: bool
     """What such functions have kept is what calls of them give."""
     watches: bool

@@ -133,6 +133,7 @@ def matters_unguarded(file: File, body: Body | None) -> bool:
 
 
 _DIFFERENTIATES = frozenset({"grad", "backward"})
+_SETS_MODE = frozenset({"GradMode", "set_enabled"})
 _PARAMETERS = frozenset({"weight", "bias", "Parameter"})
 _STEPS = frozenset({"backward", "grad", "parameters", "named_parameters"})
 
@@ -148,6 +149,23 @@ def _gives(body: Body, keyword: str) -> bool:
 
 def _steps_leaves(body: Body, words: Set[str]) -> bool:
     return not _STEPS.isdisjoint(words) and any(map(_steps_leaf, all_statements(body.statements)))
+
+
+def _writes_parameters(owner: Body | None, body: Body, words: Set[str]) -> bool:
+    """Whether a parameter of a layer, or of the function's class, is written in place: `self.codes[i] = …`."""
+    of_class = owner is not None and any(not _PARAMETERS.isdisjoint(words_in(one)) for one in owner.inner)
+    return (of_class or not _PARAMETERS.isdisjoint(words)) and any(
+        _writes_leaf(one) and isinstance(_written_thing(one), MemberAccess) for one in all_statements(body.statements)
+    )
+
+
+def _written_thing(statement: AnyStatement) -> Expression | None:
+    """`layer.weight` of `layer.weight[0] = …` and `layer.weight.fill_(0)`."""
+    if isinstance(statement, Assign):
+        target = statement.targets[0]
+        return target.object if isinstance(target, Subscript) else target
+    callee = getattr(statement.value, "callee", None) if isinstance(statement, Evaluate) else None
+    return callee.object if isinstance(callee, MemberAccess) else None
 
 
 def _steps_leaf(statement: AnyStatement) -> bool:
@@ -222,7 +240,9 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
         near += [
             (file, owner, body)
             for owner, body, words in functions
-            if spans.first(body.span) is not None or (not only and _steps_leaves(body, words))
+            if spans.first(body.span) is not None
+            or (not only and (_steps_leaves(body, words) or _writes_parameters(owner, body, words)))
+            or (not only and tells and words >= _SETS_MODE)
         ]
     found: set[int] = set()
     followed: set[tuple[str, int]] = set()

@@ -67,6 +67,7 @@ class State:
         "frames",
         "given_back",
         "heap",
+        "kept",
         "modes",
         "next",
         "opened",
@@ -109,6 +110,8 @@ class State:
         """The function in which something was differentiated that it had computed itself: there autograd is on."""
         self.given_back: tuple[tuple[int, Value], ...] = ()
         """What the last call has given the variables that it got by reference: (index of the argument, value)."""
+        self.kept: Mapping[int, tuple[tuple[tuple[Value, ...], Value], ...]] = MappingProxyType({})
+        """By function (its body's id) that keeps what it gives: (arguments, what it gave). Shared by paths."""
         self.next = CERTAIN + 1
 
     def fork(self) -> State:
@@ -119,7 +122,7 @@ class State:
         other.facts = dict(self.facts)
         other.receiver, other.receiver_class = self.receiver, self.receiver_class
         other.telling = self.telling
-        other.given_back = self.given_back
+        other.given_back, other.kept = self.given_back, self.kept
         other.runs, other.trained, other.trains_in = self.runs, self.trained, self.trains_in
         other.choices, other.doubts, other.shielded, other.next = self.choices, self.doubts, self.shielded, self.next
         return other

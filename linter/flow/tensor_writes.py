@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..facts.expressions import Expression, MemberAccess, nodes_of
-from . import unnoticed
+from . import sharing, unnoticed
 from .events import EventKind
 from .making import called, few_hazards
 from .paths import Interpreter, Place
@@ -16,6 +16,7 @@ from .values import (
     REQUIRED,
     Opaque,
     Ref,
+    Step,
     Tensor,
     Value,
 )
@@ -41,7 +42,7 @@ def write_tensor(
         return True
     base = state.heap.get(tensor.base) if tensor.base is not None else tensor
     # A view that was made where nothing was recorded is refused with other words.
-    seen = tensor.base is None or not tensor.unrecorded
+    seen = tensor.base is None or tensor.untracked is None
     leaf = isinstance(base, Tensor) and base.leaf and CERTAIN in base.grad and seen
     # Where autograd looks, it looks at the leaf first.
     looks = tensor.inference is not True or (recorded and with_normal)
@@ -58,9 +59,9 @@ def write_tensor(
             doubt="" if recorded else f"`{name}` may leave nothing to record",
         )
         return cured(ref, state) if recorded else True
-    of_graph = isinstance(base, Tensor) and CERTAIN in base.grad
-    is_view = tensor.base is not None and bool(tensor.unrecorded) and (of_graph or tensor.off is not None)
-    if state.modes.records and is_view and tensor.inference is not True and tensor.shown:
+    untracked = tensor.untracked if tensor.base is not None else None
+    of_graph = isinstance(base, Tensor) and CERTAIN in base.grad | tensor.grad
+    if state.modes.records and untracked is not None and tensor.inference is not True and tensor.shown:
         shown = called(ref, state)
         doubt = "" if recorded else f"`{name}` may leave nothing to record"
         if not of_graph:
@@ -74,10 +75,10 @@ def write_tensor(
             variable=shown,
             what=f"`{name}` changes it in place",
             steps=(
-                *tensor.unrecorded,
+                Step(untracked.path, untracked.span, f"`{untracked.name}` begins: nothing is recorded"),
                 place.step(f"`{name}` changes {f'`{shown}`' if shown else 'the view'} in place"),
             ),
-            guard=tensor.off,
+            guard=untracked,
             presumed=tensor.presumed,
             doubt=doubt,
         )
@@ -140,10 +141,20 @@ def tell_inference_written(
     )
 
 
+def perhaps_written(machine: Interpreter, ref: Ref, state: State, place: Place, name: str) -> None:
+    """Some calls of an op write to its argument: `resize_` does if the size is another one."""
+    tensor = state.tensor(ref)
+    outside = state.modes.inference is False and not state.modes.below_view
+    if tensor is not None and tensor.inference is True and outside and tensor.shown and not tensor.counted:
+        tell_inference_written(machine, ref, tensor, state, place, name, f"some calls of `{name}` write nothing")
+
+
 def cured(ref: Ref, state: State) -> bool:
     """Go on behind what was told as if it hadn't happened, to tell the next; where a failure is expected, end there."""
     if isinstance(state.heap.get(ref.number), Tensor):
-        state.change(ref, inference=None, grad=frozenset((ref.number,)), hazards=(), unrecorded=(), leaf=None)
+        state.change(
+            ref, inference=None, grad=frozenset((ref.number,)), hazards=(), unrecorded=(), untracked=None, leaf=None
+        )
     return not state.shielded
 
 
@@ -158,6 +169,7 @@ def write_element(machine: Interpreter, ref: Ref, value: Value, state: State, pl
         others = state.grad_of(value)
         leaf = tensor.leaf if others <= tensor.grad else False if CERTAIN in others and state.modes.records else None
         state.change(ref, grad=tensor.grad | others, hazards=hazards, leaf=leaf)
+        sharing.written(state, ref, others)
     return True
 
 
@@ -185,6 +197,7 @@ def require_grad(machine: Interpreter, ref: Value, flag: Value, state: State, pl
         return cured(ref, state)
     grad = REQUIRED if truth else NOT_REQUIRED if truth is False else frozenset((ref.number,))
     state.change(ref, grad=grad, leaf=tensor.leaf if tensor.grad else True, unrecorded=())
+    sharing.same(state, ref)
     return True
 
 

@@ -13,6 +13,7 @@ from . import (
     model_names,
     model_training,
     reach,
+    sharing,
     tensor_writes,
     threads,
     torch_calls,
@@ -82,6 +83,7 @@ def call_tensor_method(
     if name == "detach_":
         if state.modes.inference is False and state.modes.below_autograd is False:
             state.change(ref, grad=NOT_REQUIRED, leaf=True, hazards=(), unrecorded=())
+            sharing.same(state, ref)
         return [(state, ref)]
     if name in _DETACHES:
         return [(state, detached(ref, state))]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from guardfix.torch_ops import Op
 
+from . import sharing, tensor_writes
 from .guards_entered import why_unrecorded
 from .making import (
     alias,
@@ -28,7 +29,6 @@ from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_op
 from .saving_hazards import hazards_in
 from .state import State
-from .tensor_writes import write_tensor
 from .values import (
     CERTAIN,
     NONE,
@@ -165,7 +165,9 @@ def apply(
         for ref in arguments.get(key, ()):
             recorded = bool(differentiable)
             with_normal = _is_wrapped(rows, row, place) or _has_normal(row, arguments, key, state)
-            if not write_tensor(machine, ref, state, place, name, recorded=recorded, with_normal=with_normal):
+            if not tensor_writes.write_tensor(
+                machine, ref, state, place, name, recorded=recorded, with_normal=with_normal
+            ):
                 return []
             written = state.tensor(ref)
             if written is not None and records is not False:
@@ -177,10 +179,13 @@ def apply(
                 )
                 if others - written.grad:
                     state.change(ref, leaf=False if CERTAIN in others and records else None)
+                sharing.written(state, ref, others)
             if written is not None and (unrecorded or lost is not None) and not state.grad_of(ref):
                 steps = unrecorded or (lost.unrecorded if lost is not None else ())
                 off = why_unrecorded(state) if lost is None else lost.off or why_unrecorded(state)
                 state.change(ref, unrecorded=steps, off=off)
+    for ref in (ref for key in row.may_write for ref in arguments.get(key, ())):
+        tensor_writes.perhaps_written(machine, ref, state, place, name)
     presumed = next(
         (t.presumed for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.presumed), ""
     )
@@ -269,7 +274,7 @@ def _maybe(
     unrecorded: tuple[Step, ...],
 ) -> Ref:
     """A new tensor, a view, or the argument itself: what can be told of all three."""
-    made = alias(state, source, grad=of_view(source, grad, state) if unrecorded else grad)
+    made = alias(state, source, grad=of_view(source, grad, state) if unrecorded else grad, perhaps=True)
     tensor = state.tensor(made)
     assert tensor is not None
     same = tensor.inference is state.modes.inference

@@ -239,6 +239,14 @@ class Tensor(NamedTuple):
     """An inference tensor that has a counter all the same, and so may be written: one detached outside the mode."""
     saved: tuple[Step, ...] = ()
     """What saved it for backward, where somebody watches."""
+    untracked: GuardValue | None = None
+    """Of a view: the guard that had switched recording off when it, or what it is a view of, was made."""
+    root: int | None = None
+    """The first of the tensors that share its memory, or may."""
+    sharing: tuple[int, ...] = ()
+    """Of that first one: the others."""
+    perhaps: bool = False
+    """An op gave it that may have handed its argument back."""
     flat: bool = False
     """It has two dimensions at most: what `t()` gives."""
 
@@ -262,6 +270,8 @@ class Items(NamedTuple):
     values: tuple[Value, ...]
     rest: Value | None = None
     """What further elements are; None where there are none."""
+    cls: ClassValue | None = None
+    """The class of the program that C++ declares its elements with."""
 
 
 _MOST_PAIRS = 64

@@ -48,6 +48,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import guards
 from ..analysis.coverage import is_in_test
+from ..analysis.model_runs import runs_or_loads
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..decision import decide, open_questions

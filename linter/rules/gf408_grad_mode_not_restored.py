@@ -54,7 +54,7 @@ from ..analysis.project import Project
 from ..analysis.python_mode_switches import python_mode_switches
 from ..facts import Facts
 from ..findings import Applicability, Finding
-from ..guards import PYTHON, SET_GRAD_ENABLED, Guard
+from ..guards import GRAD_MODE_SETTER, PYTHON, SET_GRAD_ENABLED, Guard
 from ..rule import Rule, RuleFix
 from ..rule_names import RuleGroup
 
@@ -73,7 +73,7 @@ RULE = Rule(
     languages=("cpp", "python"),
     odd_uses_only=True,
     guards=_setter,
-    needles_in={"cpp": (b"GradMode::set_enabled",), "python": (b"_C._set_grad_enabled",)},
+    needles_in={"cpp": (GRAD_MODE_SETTER.encode(),), "python": (b"_C._set_grad_enabled",)},
 )
 
 

@@ -38,12 +38,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analysis.cpp_mode_switches import cpp_mode_switches
 from ..analysis.project import Project
 from ..decision.event_words import GRADIENTS, gradient_message
 from ..facts import Facts
 from ..findings import Finding
 from ..flow.events import Event
-from ..guards import ASKS_FOR_GRADIENTS, Effect, guards_with
+from ..guards import ASKS_FOR_GRADIENTS, GRAD_MODE_SETTER, Effect, guards_with
 from ..rule import Rule
 from ..rule_names import RuleGroup
 
@@ -59,4 +60,18 @@ RULE = Rule(
 
 @RULE.check_event(*GRADIENTS)
 def gradients(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
-    yield RULE.at_event(event, facts, project, gradient_message(event, facts))
+    if not _is_left_on(event, project):
+        yield RULE.at_event(event, facts, project, gradient_message(event, facts))
+
+
+def _is_left_on(event: Event, project: Project) -> bool:
+    """Whether GF408 says where the mode stays off that this comes of."""
+    guard = event.guard
+    return (
+        guard is not None
+        and guard.name == GRAD_MODE_SETTER
+        and any(
+            (guard.span.holds(switch.span) or switch.span.holds(guard.span))
+            for switch in cpp_mode_switches(project.files[guard.path])
+        )
+    )

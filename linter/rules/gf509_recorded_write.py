@@ -4,8 +4,8 @@ What it flags: an in-place op, an assignment to an element or an augmented assig
 that surely requires grad and is a leaf or a view of one; and on a view of a tensor with a graph, if the view was made
 under `no_grad`, `NoGradGuard` or inference mode. Also `p -= lr * p.grad` behind the `backward` of the same function:
 what has a gradient is a leaf. Python files are read for this that name a guard, `requires_grad=True`, or change an
-element of `.weight` or `.bias`, or a module's parameters, in place; C++ files that name a guard,
-`torch::requires_grad` or `.grad()`, or loop over `parameters()`.
+element of `.weight`, `.bias` or an `nn.Parameter`, or a module's parameters, in place; C++ files that name a guard,
+`torch::requires_grad`, `.grad()`, `->weight.` or `->bias.`, or loop over `parameters()`.
 
 Why it is bad: PyTorch raises: "a leaf Variable that requires grad is being used in an in-place operation", or "A view
 was created in no_grad mode and is being modified inplace with grad mode enabled".
@@ -54,14 +54,14 @@ from ..decision.event_words import recorded_write_message
 from ..facts import Facts
 from ..findings import Finding, Severity
 from ..flow.events import Event, EventKind
-from ..guards import MAKES_LEAF, STEPS, Effect, guards_with
+from ..guards import LAYER_WRITES, MAKES_LEAF, STEPS, Effect, guards_with
 from ..rule import Rule
 from ..rule_names import RuleGroup
 
 _IN_PLACE = rb"(?:(?:[-+*/@%&|^]|//|\*\*)=|\.[a-z]\w*_\()"
 _SHAPE = (
-    rb"(?m)\.(?:weight|bias)\.[a-z]\w*_\(|\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
-    rb"|^[ \t]*([\w.]+)[ \t]*(?::[^=\n]{0,100})?=[^\n]{0,300}?requires_grad=True(?s:.{0,4000}?)"
+    rb"(?m)(?:\.|->)(?:weight|bias)\.[a-z]\w*_\(|\.(?:weight|bias)\[(?:[^][]|\[[^][]*\])*\]\s*[-+*/@%&|^<>]{0,2}=(?!=)"
+    rb"|^[ \t]*([\w.]+)[ \t]*(?::[^=\n]{0,100})?=[^\n]{0,300}?(?:requires_grad=True|\bnn\.Parameter\()(?s:.{0,4000}?)"
     rb"^[ \t]*\1[ \t]*(?:\[[^\n]{0,300}\][ \t]*[-+*/@]?=(?!=)|" + _IN_PLACE + rb")"
     rb"|^[ \t]*for (\w+) in [^\n]{0,300}:(?s:.{0,1000}?)^[ \t]*\2[ \t]*"
     + _IN_PLACE
@@ -88,10 +88,11 @@ RULE = Rule(
             b".weight.",
             b".bias.",
             b"requires_grad=True",
+            b"nn.Parameter(",
             b".parameters()",
             b".backward()",
         ),
-        "cpp": (MAKES_LEAF, *STEPS),
+        "cpp": (MAKES_LEAF, *STEPS, *LAYER_WRITES),
     },
     shape=_SHAPE,
 )

@@ -17,7 +17,7 @@ from ...files.intent_comments import find_intents
 from ...files.search_terms import SearchTerms, recorded
 from ...files.sources import Source
 from ...files.suppressions import find_directives
-from ...guards import ASKS_FOR_GRADIENTS, MAKES_LEAF, STEPS
+from ...guards import ASKS_FOR_GRADIENTS, GRAD_MODE_SETTER, LAYER_WRITES, MAKES_LEAF, STEPS
 from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
 from .body_pruning import focused, guard_places, needs_all, text_places
@@ -116,7 +116,9 @@ def extract_cpp(
 
 
 def _differentiates(code: bytes) -> bool:
-    return any(text in code for text in (ASKS_FOR_GRADIENTS, MAKES_LEAF, *STEPS))
+    return any(
+        text in code for text in (ASKS_FOR_GRADIENTS, MAKES_LEAF, GRAD_MODE_SETTER.encode(), *STEPS, *LAYER_WRITES)
+    )
 
 
 class _LastRead(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from guardfix.linter.flow import torch_calls
+from guardfix.linter.flow import tensor_writes
 from guardfix.runtime_shim.cpp.extension_module import bound_to
 from guardfix.torch_ops.op_table import table
 from tests.fixture_files import FIXTURES
@@ -78,7 +78,7 @@ def test_fixtures_agree_with_the_shim(on_the_shim: Runner) -> None:
 
 
 def _writes_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(torch_calls, "write_tensor", lambda *given, **named: True)
+    patch.setattr(tensor_writes, "write_tensor", lambda *given, **named: True)
 
 
 def _saves(name: str, saved: str, patch: pytest.MonkeyPatch) -> None:

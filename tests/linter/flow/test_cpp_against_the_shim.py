@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from guardfix.linter.flow import tensors, torch_calls
+from guardfix.linter.flow import tensor_writes, tensors
 from guardfix.linter.flow.events import EventKind
 
 from .drawn.cpp_agreement import Ran, answers, draw_program, ran_on_the_shim
@@ -40,7 +40,7 @@ def test_agrees_with_the_shim(programs: list[Ran]) -> None:
 
 
 def _writes_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(torch_calls, "write_tensor", lambda *given, **named: True)
+    patch.setattr(tensor_writes, "write_tensor", lambda *given, **named: True)
 
 
 def _detaches_nothing(patch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,22 @@ with torch.inference_mode():
 """
 
 CASES = [
+    # views of which nothing is recorded
+    *(
+        pytest.param(
+            f"a = torch.ones(4)\n{made}\n{then}",
+            {row: [(VIEW, True)]} if row else {},
+            id=f"{made}; {then}".replace("\n   ", ""),
+        )
+        for made, then, row in (
+            ("with torch.no_grad():\n    x = w.view(4)", "x.requires_grad_()\nx.add_(1)", 12),
+            ("with torch.no_grad():\n    x = a.view(4)", "x.requires_grad_()\nx.add_(1)", 12),
+            ("with torch.inference_mode():\n    x = a.view(4)", "x.requires_grad_()\nx.add_(1)", 12),
+            ("with torch.no_grad():\n    x = w.view(4)", "y = x[0]\ny.add_(1)", 12),
+            ("with torch.no_grad():\n    x = w * 2", "y = x[0]\ny.add_(w[0])", 0),
+            ("with torch.no_grad():\n    x = a.view(4)", "x.requires_grad_()\na.add_(1)", 0),
+        )
+    ),
     # what is saved
     pytest.param("F.kl_div(t, w)", {8: [(SAVED, True)]}, id="an op saves what its row says"),
     pytest.param(
@@ -171,6 +187,9 @@ CASES = [
         {11: [(WRITTEN, False)]},
         id="a step changes what has a gradient",
     ),
+    pytest.param("t.resize_(4)", {8: [(WRITTEN, False)]}, id="another size may be the same"),
+    pytest.param("with torch.inference_mode():\n    t.resize_(4)", {}, id="in the mode it may have any"),
+    pytest.param("with torch.no_grad():\n    w.detach().resize_(4)", {}, id="a normal tensor, too"),
     # whose version is asked for
     pytest.param("seen = t._version", {8: [(VERSION, True)]}, id="an inference tensor has no version"),
     pytest.param("t.view(4)._version", {8: [(VERSION, True)]}, id="nor has its view"),
@@ -206,6 +225,60 @@ CASES = [
         "with torch.no_grad():\n    x = w[[0, 1]]\nx.sum().backward()",
         {10: [(UNRECORDED, True)]},
         id="an index by a list",
+    ),
+    # what shares with another tensor
+    *(
+        pytest.param(
+            f"x = torch.ones(2, 2, requires_grad=True)\ny = {call}\ny.requires_grad_(False)\nx.add_(1)",
+            {},
+            id=f"a leaf that may be the same: {call}",
+        )
+        for call in (
+            "x.contiguous()",
+            "x.to(torch.float32)",
+            "x.to('cpu')",
+            "x.cpu()",
+            "x.float()",
+            "x.double().float()",
+            "x.type_as(w)",
+            "x.resolve_conj()",
+            "x.resolve_neg()",
+            "torch.ravel(x)",
+        )
+    ),
+    pytest.param(
+        "x = torch.ones(2, 2, requires_grad=True)\nwith torch.no_grad():\n    y = x.squeeze()\n"
+        "y.requires_grad_(False)\nx.add_(1)",
+        {12: [(LEAF, True)]},
+        id="a view never is the leaf itself",
+    ),
+    pytest.param(
+        "x = torch.ones(2, 2, requires_grad=True)\ny = x.float()\nx.requires_grad_(False)\ny.add_(1)",
+        {},
+        id="what a leaf may have been handed back as",
+    ),
+    pytest.param(
+        "with torch.no_grad():\n    x = w * 2\ny = x.cpu()\nx.requires_grad_()\ny.sum().backward()",
+        {},
+        id="it may require grad since",
+    ),
+    pytest.param(
+        "x = w * 2\ny = x.contiguous()\ny.detach_()\nx.sum().backward()", {}, id="detached, perhaps, through it"
+    ),
+    pytest.param(
+        "with torch.no_grad():\n    x = w * 2\nx.view(-1).add_(w.view(-1))\nx.sum().backward()",
+        {},
+        id="a write to a view gives its base a graph",
+    ),
+    pytest.param(
+        "with torch.no_grad():\n    x = w * 2\ny = x[0]\nx[1] = w[1]\ny.sum().backward()",
+        {},
+        id="a write to a base gives its views a graph",
+    ),
+    pytest.param(
+        "with torch.no_grad():\n    x = w * 2\ny = x.detach()\ny.add_(w)\nx.sum().backward()",
+        {12: [(UNRECORDED, True)]},
+        id="a write to what was detached doesn't",
     ),
     # the way through a program
     pytest.param(

@@ -1,0 +1,92 @@
+"""C++ declarations, guards among them, and assignments to names that may be members'."""
+
+from __future__ import annotations
+
+from ..facts.bodies import Assign
+from ..facts.expressions import Bracketed, simple_name
+from . import classes, cpp_threads, cpp_values
+from .guards_entered import forget_modes
+from .paths import Interpreter, Place
+from .state import State
+from .values import Instance, Items, Opaque, Ref, Tensor, Value
+
+
+def declare(machine: Interpreter, statement: Assign, state: State, place: Place) -> list[State]:
+    """`T a;`, `T a(x);`, `T a{x};`, `T a = x;`, `auto& a = x;`."""
+    written, value = statement.type, statement.value
+    path = classes.type_path(written)
+    target = statement.targets[0]
+    name = simple_name(target)
+    braces = value.items if isinstance(value, Bracketed) and not isinstance(target, Bracketed) else None
+    if written is not None and cpp_values.is_guard(written, place) and "*" not in written.marks:
+        if value is None or braces is not None:
+            return [
+                last
+                for after, values in machine.each(braces or (), state, place)
+                for last in cpp_values.enter_guard(machine, written, tuple(values), after, place)
+            ]
+        items = value.arguments if hasattr(value, "arguments") else ()
+        return [
+            last
+            for after, values in machine.each(tuple(items) if isinstance(items, tuple) else (), state, place)
+            for last in cpp_values.enter_guard(machine, written, tuple(values), after, place)
+        ]
+    found: list[State] = []
+    if path is None or path.name in ("auto", "decltype"):
+        results = machine.evaluate(value, state, place) if value is not None else [(state, state.opaque(name))]
+    elif value is None:
+        made = (
+            cpp_values.made_of_type(machine, path, (), state, place, name)
+            if not written or not written.marks
+            else [(state, state.opaque(name))]
+        )
+        results = made
+    elif braces is not None and not (written is not None and written.marks):
+        results = [
+            pair
+            for after, values in machine.each(braces, state, place)
+            for pair in cpp_values.made_of_type(machine, path, tuple(values), after, place, name)
+        ]
+    else:
+        results = machine.evaluate(value, state, place)
+        if path.name in cpp_values.TENSORS:
+            for after, given in results:
+                thing = after.thing(given)
+                if isinstance(thing, Opaque) and isinstance(given, Ref):
+                    after.change(given, tensor=True)
+    doubtful = machine.recorded is not None and cpp_threads.may_be_guard(machine, statement, place)
+    for after, given in results:
+        machine.name_thing(given, target, after)
+        if doubtful:
+            forget_modes(after)
+        if name:
+            after.names(place.frame)[name] = given
+            found.append(after)
+        else:
+            found += machine.bind(target, given, after, place)
+    return found
+
+
+def assign(machine: Interpreter, name: str, value: Value, state: State, place: Place) -> None:
+    """`name = value`, where the name may be a member's."""
+    found = state.find(name, place.frame)
+    if found is not None:
+        held, given = state.thing(found[1]), state.thing(value)
+        was_tensor = isinstance(held, Tensor) or (isinstance(held, Opaque) and held.tensor is True)
+        if was_tensor and isinstance(value, Ref) and isinstance(given, Opaque) and given.tensor is None:
+            state.change(value, tensor=True)  # as it was declared
+        holder = found[1]
+        if isinstance(held, Instance) and held.cls is not None and isinstance(given, Items) and given.kind == "{}":
+            assert isinstance(holder, Ref)
+            members = (member.name for member in held.cls.body.members)
+            state.change(holder, attributes={**held.attributes, **dict(zip(members, given.values, strict=False))})
+            return
+        state.names(found[0])[name] = value
+        return
+    self_ = state.find("<self>", place.frame)
+    thing = state.thing(self_[1]) if self_ is not None else None
+    if self_ is not None and isinstance(thing, Instance) and isinstance(self_[1], Ref):
+        state.change(self_[1], attributes={**thing.attributes, name: value})
+        machine.stored(self_[1], name, value, state, place)
+        return
+    state.names(place.frame)[name] = value
