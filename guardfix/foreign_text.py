@@ -28,8 +28,8 @@ _UNSEEN = (
 
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 _JOINED = (
-    r"[\u0600-\u061b\u061d-\u115e\u1161-\u17b3\u17b6-\u180a\u1810-\u1fff"
-    r"\u2190-\u27ff\u2900-\u2bff\ufe0f\U0001f000-\U0001fbff]"
+    r"[\u0600-\u061b\u061d-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\u1900-\u1aff\u1b00-\u1c7f"
+    r"\u2194-\u21ff\u2300-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001fbff]"
 )
 """Persian, the scripts of India, and emoji need joiners and the two last variation selectors, but only after these."""
 

@@ -21,7 +21,7 @@ class NoRepository(Exception):
 def small_text(path: str) -> str:
     """The text of a small file; empty when there is none. Pipes aren't read."""
     try:
-        return read_regular_text(path, "surrogateescape")[: 1 << 16]
+        return read_regular_text(path, "surrogateescape", 1 << 20)
     except OSError:
         return ""
 

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 
+_PIECE = 1 << 16
 LARGEST_READ = 1 << 30
 """The size up to which files are read that aren't sources."""
 
@@ -23,10 +24,15 @@ def read_regular(path: str | os.PathLike[str], largest: int = LARGEST_READ, *, p
             raise OSError(errno.EINVAL, "not a regular file", path)
         if not largest:
             return file.read()
-        data = file.read(largest + 1) if found.st_size <= largest else b""
-        if found.st_size > largest or len(data) > largest:
-            raise OSError(errno.EFBIG, too_large(max(found.st_size, len(data)), largest), path)
-        return data
+        # A read reserves what it may bring: by size, then on, as a file can grow and those of /proc have none.
+        pieces: list[bytes] = []
+        taken, expected = 0, found.st_size
+        while max(taken, expected) <= largest and (piece := file.read(max(expected - taken, 0) + _PIECE)):
+            pieces.append(piece)
+            taken += len(piece)
+        if max(taken, expected) > largest:
+            raise OSError(errno.EFBIG, too_large(max(taken, expected), largest), path)
+        return b"".join(pieces)
 
 
 def read_regular_text(

@@ -56,9 +56,9 @@ def command(error: tuple[str, ...], paths: tuple[str, ...], number: int | None) 
 
 def error_text(given: Sequence[str]) -> str:
     """What was pasted, piped, or named as a file."""
-    if len(given) == 1 and given[0] != "-" and os.path.isfile(given[0]):
+    if len(given) == 1 and given[0] != "-" and os.path.exists(given[0]) and not os.path.isdir(given[0]):
         try:
-            return read_regular_text(given[0], "replace")[-_LARGEST:]
+            return read_regular_text(given[0], "replace", pipes=True)[-_LARGEST:]
         except OSError as error:
             raise Failure(f"{given[0]}: {error.strerror or error}") from None
     if given and tuple(given) != ("-",):

@@ -112,7 +112,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf504_inference_mode_in_training.py': (4165, 2607990983),
     'rules/gf505_legacy_decorator_call.py': (2280, 534447917),
     'rules/gf506_inference_mode_escape.py': (2984, 964895367),
-    'rules/gf507_unrecorded_backward.py': (3166, 3399821825),
+    'rules/gf507_unrecorded_backward.py': (3192, 2058761095),
     'rules/gf508_inference_tensors_in_training.py': (10180, 1236530377),
     'rules/gf509_recorded_write.py': (4293, 2015107113),
 }

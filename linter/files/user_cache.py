@@ -89,10 +89,11 @@ def _is_of_more(place: str, group: int) -> bool:
         if any(tag in _NAMED_IN_ACL for tag, _, _ in entries):
             return True
     try:
-        members, name = grp.getgrgid(group).gr_mem, pwd.getpwuid(os.geteuid()).pw_name
+        name = pwd.getpwuid(os.geteuid()).pw_name
+        group_name, _, _, members = grp.getgrgid(group)  # of one's own name it is for one alone; `staff` is everybody's
     except KeyError:
         return group != os.getegid()
-    return group not in (0, pwd.getpwnam(name).pw_gid) or not set(members) <= {name, "root"}
+    return group_name not in (name, "root") or not set(members) <= {name, "root"}
 
 
 _NAMED_IN_ACL = (0x02, 0x08)

@@ -199,7 +199,8 @@ def call_closure(
             (reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))
         ]
     keeps = closures.keeps_results(closure)
-    key = (*(() if closure.receiver is None else (closure.receiver,)), *arguments, *(value for _, value in keywords))
+    named = (part for name, value in keywords for part in (Const(name), value))
+    key = (*(() if closure.receiver is None else (closure.receiver,)), *arguments, *named)
     held = _kept_before(body, key, state) if keeps else None
     if held is not None:
         return [(state, held)]

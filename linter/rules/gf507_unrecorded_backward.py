@@ -54,7 +54,7 @@ RULE = Rule(
     group=RuleGroup.RAISES,
     since="0.1.0",
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE, Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW),
-    needles=(ASKS_FOR_GRADIENTS,),
+    needles=(ASKS_FOR_GRADIENTS, GRAD_MODE_SETTER.encode()),
 )
 
 

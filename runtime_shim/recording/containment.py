@@ -224,6 +224,14 @@ def _outermost(paths: Iterable[Path]) -> list[Path]:
 
 
 def _replace_folder(name: str, kept: Collection[Path], by: Path | None, options: bytes = _PUBLIC) -> bool:
+    """`_put_another_folder`; False also where the system refuses a step of it."""
+    try:
+        return _put_another_folder(name, kept, by, options)
+    except OSError:
+        return False
+
+
+def _put_another_folder(name: str, kept: Collection[Path], by: Path | None, options: bytes) -> bool:
     """Puts another folder, or an empty one in memory, in the place of one; what is kept is found there as before."""
     if not os.path.isdir(name):
         return True

@@ -68,6 +68,20 @@ def test_the_output_of_a_program_may_be_named_where_that_is_meant(folder: Path) 
     os.close(reads)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limit")
+def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
+    """A read reserves as much as it is told that it may bring."""
+    (tmp_path / "small").write_bytes(b"a")
+    text = (
+        "import resource, sys; from guardfix.regular_files import read_regular\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), -1))\n"
+        "print(read_regular(sys.argv[1]), read_regular('/proc/self/comm')[:1] != b'')"
+    )
+    command = [sys.executable, "-c", text, str(tmp_path / "small")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "b'a' True\n"
+
+
 COMMANDS = {
     "a manifest": ["campaign", "run", "{}", "-o", "results"],
     "a manifest in TOML": ["campaign", "run", "{}.toml", "-o", "results"],

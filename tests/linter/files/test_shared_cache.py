@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grp
 import os
 import stat
 import struct
@@ -32,6 +33,7 @@ OTHER = 4711
         pytest.param((0o1777, None), None, None, False, id="not there yet, in a folder like /tmp"),
         pytest.param((0o755, None), None, None, False, id="not there yet"),
         pytest.param((0o755, 0o775), None, OTHER, True, id="a group of others can write"),
+        pytest.param((0o755, 0o775), None, grp.getgrnam("users").gr_gid, True, id="a group that is many users' own"),
         pytest.param((0o755, 0o700), OTHER, None, True, id="another's"),
     ],
 )  # fmt: skip
