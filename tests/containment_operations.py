@@ -32,6 +32,7 @@ OPERATIONS: Mapping[str, tuple[str, str, str]] = {
     "through a link": ("write through a link from its own folder", REFUSED, "through_link()"),
     "through /proc": ("write through `/proc/self/root`", REFUSED, "open('/proc/self/root' + outside + '/file', 'a')"),
     "read": ("read a file of yours", DONE, "open(outside + '/file').read()"),
+    "lock": ("lock one (`flock`)", DONE, "lock()"),
     "own file": ("write, chmod and utime files of its own", DONE, "own_file()"),
     "/tmp": ("use `/tmp`, which is its own", DONE, "open('/tmp/a', 'w')"),
     "others' /tmp": ("see what others have in `/tmp`", REFUSED, "os.stat(in_tmp)"),
@@ -92,6 +93,11 @@ def call(x86, arm, *arguments):
 def through_link():
     os.symlink(outside + "/file", own + "/through")
     open(own + "/through", "a")
+
+def lock():
+    import fcntl
+    with open(outside + "/file") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 def own_file():
     open(own + "/a", "w")

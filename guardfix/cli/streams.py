@@ -14,12 +14,28 @@ def open_streams() -> None:
     A process that was started without them (`>&-`) gets some that go nowhere; a character that the locale's
     encoding lacks is written as its escape.
     """
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _fill_descriptors()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
         elif stream is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it lives as long as the process
+
+
+def _fill_descriptors() -> None:
+    """Open what goes nowhere where a stream's descriptor is closed: another file would get its number, and what is
+    started would write into that."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            os.dup2(opened, number)
+            os.set_inheritable(number, True)
+            if opened != number:
+                os.close(opened)
 
 
 def guard_streams() -> None:

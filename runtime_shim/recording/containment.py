@@ -331,10 +331,12 @@ def _become_child(held: Iterable[int], relays: Sequence[Relay]) -> None:
     The two processes that wait let go of the descriptors that are `held`; the outer one carries on what is relayed.
     """
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        if stream is not None:  # as it is where the stream was closed
+            stream.flush()
     told, tell = os.pipe()
     child = os.fork()
     if child:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides, and this process ends with it
         _let_go(held, tell)
         ended = wait_and_carry(told, relays)
         os.waitpid(child, 0)
@@ -344,6 +346,7 @@ def _become_child(held: Iterable[int], relays: Sequence[Relay]) -> None:
     _let_go(end for relay in relays for end in (relay.original, relay.pipe) if end is not None)
     child = os.fork()
     if child:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         _let_go(held)
         # What the program leaves behind is adopted by this process, and ends with it.
         while True:

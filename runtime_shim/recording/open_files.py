@@ -59,7 +59,7 @@ def replace_streams(folders: Iterable[Path]) -> list[Relay]:
         reads = stream == 0 and fcntl.fcntl(stream, fcntl.F_GETFL) & os.O_ACCMODE != os.O_WRONLY
         same = status.st_dev, status.st_ino
         new = _opened_again(path, stream, status)
-        if new is None and not stat.S_ISREG(status.st_mode):
+        if new is None and not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
             continue  # what it is open for is seen later
         if new is None:
             pipe: int | None = None
@@ -109,29 +109,37 @@ def wait_and_carry(told: int, relays: Iterable[Relay]) -> bytes:
         os.close(relay.original)
         if relay.pipe is None:
             continue
-        carried[relay.pipe] = relay
-        poll.register(relay.pipe, select.POLLOUT if relay.reads else select.POLLIN)
-        if relay.reads:
-            os.set_blocking(relay.pipe, False)
-        else:
+        ready_first = relay.stream if relay.reads else relay.pipe
+        poll.register(ready_first, select.POLLIN)
+        carried[relay.pipe] = carried[ready_first] = relay
+        if not relay.reads:
             waiting.add(relay.pipe)
     heard, left, unsent = b"", FILE_LIMIT, b""
     while waiting:
         for ready, _ in poll.poll():
             data = b""
+            relay_of = carried.get(ready)
             with contextlib.suppress(OSError):  # of a reader that is gone, a disk that is full
-                if ready == told:
+                if relay_of is None:
                     heard += (data := os.read(told, 64))
-                elif carried[ready].reads:
-                    data = unsent = unsent or os.read(carried[ready].stream, _PIECE)
-                    unsent = data[os.write(ready, data) :] if data else b""
+                elif not relay_of.reads:
+                    data = os.read(ready, min(left, _PIECE))
+                    left -= _write_all(relay_of.stream, data)
+                elif ready == relay_of.stream:
+                    data = unsent = os.read(ready, _PIECE)
                 else:
-                    piece = os.read(ready, min(left, _PIECE))
-                    left -= _write_all(carried[ready].stream, piece)
-                    data = piece
-            if not data:
+                    unsent = unsent[os.write(ready, unsent) :]
+                    data = b"sent"
+            if data and relay_of is not None and relay_of.pipe is not None and relay_of.reads:
+                # What it brings is read when what was read is on its way: neither side can make the other wait.
+                other = relay_of.pipe if ready == relay_of.stream else relay_of.stream
+                if other == relay_of.pipe or not unsent:
+                    poll.unregister(ready)
+                    os.set_blocking(relay_of.pipe, False)
+                    poll.register(other, select.POLLOUT if other == relay_of.pipe else select.POLLIN)
+            elif not data:
                 poll.unregister(ready)
-                os.close(ready)
+                os.close(relay_of.pipe if relay_of is not None and relay_of.pipe is not None else ready)
                 waiting.discard(ready)
     return heard
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -99,3 +101,41 @@ def test_nothing_is_kept_for_the_next_run(tmp_path: Path, cache: Path) -> None:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
     assert not list(cache.rglob("planted"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+def test_a_named_pipe_is_carried_on(tmp_path: Path) -> None:
+    program, pipe = tmp_path / "program.py", tmp_path / "pipe"
+    program.write_text("import os, sys\ntext = sys.stdin.read()\nos.fchmod(0, 0o777)\nprint(len(text))\n")
+    os.mkfifo(pipe, 0o600)
+    writer = subprocess.Popen(["sh", "-c", f"yes | head -c 300000 > {pipe}"])
+    with pipe.open("rb") as read:
+        command = [sys.executable, "-m", "guardfix", "run", "--contain", str(program)]
+        done = subprocess.run(command, stdin=read, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "300000\n", "")
+    assert (writer.wait(), pipe.stat().st_mode & 0o777) == (0, 0o600)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+@pytest.mark.parametrize(("closed", "shown"), [("<&-", "hi\n"), (">&-", ""), ("2>&-", "hi\n"), ("<&- >&- 2>&-", "")])
+def test_streams_may_be_closed(closed: str, shown: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("print('hi')\n")
+    command = f"exec {sys.executable} -m guardfix run --contain program.py {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+def test_an_interrupted_run_shows_nothing_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(60)\n")
+    shown = tmp_path / "shown"
+    with shown.open("wb") as output:
+        command = [sys.executable, "-m", "guardfix", "run", "--contain", str(tmp_path / "program.py")]
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        while not shown.read_text():
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, shown.read_text()) == (130, "begun\n")
+    assert "containment.py" not in errors
+    assert errors.endswith("guardfix: interrupted\n")
