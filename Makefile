@@ -82,8 +82,8 @@ generate: ## rewrite every generated file
 thorough: ## what takes too long for every change: each header by itself, other compilers, sanitizers, many runs
 	$(PYTEST) -m 'thorough and not oracle'
 
-# Programs compiled against libtorch take half a minute each, and 1.5 GB for the precompiled headers: half of them are
-# compiled here, and all with `make oracle ORACLE=oracle`.
+# Programs compiled against libtorch take half a minute each, and 1.5 GB for the precompiled headers: a quarter of them
+# are compiled here, and all with `make oracle ORACLE=oracle`.
 ORACLE ?= oracle and not thorough
 oracle: ## the shim and the table of ops against PyTorch itself, which is installed for it
 	$(RUN)python -m pip install --quiet --editable '.[oracle]'

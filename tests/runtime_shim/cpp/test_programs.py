@@ -122,7 +122,7 @@ needs_torch = pytest.mark.skipif(torch_folder() is None, reason="torch is not in
 
 
 @pytest.mark.oracle
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @needs_torch
 @programs
 def test_pytorch_prints_it_too(source: Path, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_pytorch_prints_it_too(source: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.oracle
-@pytest.mark.some(2)
+@pytest.mark.some(4)
 @needs_torch
 @fixtures
 def test_fixture_is_the_same_on_pytorch(source: Path, tmp_path: Path) -> None:
