@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
+
+
+def namespaces() -> bool:
+    """Whether the system gives them, without which less is contained."""
+    if sys.platform != "linux":
+        return False
+    return subprocess.run(["unshare", "-Urmn", "true"], capture_output=True, check=False).returncode == 0
+
 
 REFUSED, DONE = "refused", "done"
 

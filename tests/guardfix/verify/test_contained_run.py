@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from containment_operations import namespaces
 from guardfix.verify.runs.program_runs import environment, pass_variables
 
 
@@ -60,7 +61,7 @@ def test_a_program_is_run_contained(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["program.py"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+@pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 def test_streams_that_are_files_stay_as_they_were(tmp_path: Path) -> None:
     """Through a descriptor from before, modes and times could be changed; the order of output and errors stays."""
     program = tmp_path / "program.py"
@@ -88,7 +89,7 @@ def test_streams_that_are_files_stay_as_they_were(tmp_path: Path) -> None:
     assert shown.stat().st_mode & 0o111 == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+@pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 def test_nothing_is_kept_for_the_next_run(tmp_path: Path, cache: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
@@ -103,7 +104,7 @@ def test_nothing_is_kept_for_the_next_run(tmp_path: Path, cache: Path) -> None:
     assert not list(cache.rglob("planted"))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+@pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 def test_a_named_pipe_is_carried_on(tmp_path: Path) -> None:
     program, pipe = tmp_path / "program.py", tmp_path / "pipe"
     program.write_text("import os, sys\ntext = sys.stdin.read()\nos.fchmod(0, 0o777)\nprint(len(text))\n")
@@ -116,7 +117,7 @@ def test_a_named_pipe_is_carried_on(tmp_path: Path) -> None:
     assert (writer.wait(), pipe.stat().st_mode & 0o777) == (0, 0o600)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+@pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 @pytest.mark.parametrize(("closed", "shown"), [("<&-", "hi\n"), (">&-", ""), ("2>&-", "hi\n"), ("<&- >&- 2>&-", "")])
 def test_streams_may_be_closed(closed: str, shown: str, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('hi')\n")
@@ -125,7 +126,7 @@ def test_streams_may_be_closed(closed: str, shown: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is contained there")
+@pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 def test_an_interrupted_run_shows_nothing_of_ours(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(60)\n")
     shown = tmp_path / "shown"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from containment_operations import namespaces
 from guardfix.cli.verify_command import command
 
 PROGRAM = """\
@@ -50,16 +51,12 @@ sys.exit(200)
 """
 
 
-def namespaces() -> bool:
-    return subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode == 0
-
-
 def running(seconds: str) -> bool:
     found = subprocess.run(["pgrep", "-f", f"sleep {seconds}$"], capture_output=True, check=False)
     return found.returncode == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux" or not namespaces(), reason="no user namespaces here")
+@pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 @pytest.mark.parametrize("ending", [(200, ()), (-11, ("--argument", "crash"))], ids=["exit status", "signal"])
 def test_a_program_is_kept_to_itself(tmp_path: Path, cache: Path, ending: tuple[int, tuple[str, ...]]) -> None:
     status, more = ending
@@ -81,7 +78,7 @@ def test_a_program_is_kept_to_itself(tmp_path: Path, cache: Path, ending: tuple[
     assert not running(seconds)
 
 
-@pytest.mark.skipif(sys.platform != "linux" or not namespaces(), reason="no user namespaces here")
+@pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 def test_a_thread_that_is_still_ending_is_waited_for(tmp_path: Path) -> None:
     """A process with a second thread gets no namespace, and a thread that was joined can take a moment to go."""
     text = f"""\

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from containment_operations import OPERATIONS, PROGRAM, containment_table
+from containment_operations import OPERATIONS, PROGRAM, containment_table, namespaces
 from fixture_files import ROOT
 
 SEALED = """
@@ -38,11 +38,7 @@ RECORDING = ROOT / "runtime_shim" / "recording"
 MODULES = ("containment.py", "open_files.py", "system_filter.py")
 
 
-def namespaces() -> bool:
-    return subprocess.run(["unshare", "-Urmn", "true"], capture_output=True, check=False).returncode == 0
-
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux" or not namespaces(), reason="no user namespaces here")
+pytestmark = pytest.mark.skipif(not namespaces(), reason="no user namespaces here")
 
 
 def python_of(user: int | None) -> str | None:
