@@ -60,7 +60,7 @@ def replace_streams(folders: Iterable[Path]) -> list[Relay]:
         same = status.st_dev, status.st_ino
         new = _opened_again(path, stream, status)
         if new is None and not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
-            continue  # what it is open for is seen later
+            continue  # `is_sealed` tells whether it can be changed
         if new is None:
             pipe: int | None = None
             if not reads and same in written:
@@ -96,7 +96,7 @@ def _opened_again(path: str, stream: int, status: os.stat_result) -> int | None:
 
 
 def wait_and_carry(told: int, relays: Iterable[Relay]) -> bytes:
-    """What is told until its end; meanwhile, and until they end, the relayed streams are carried on.
+    """Reads `told` to its end and returns what came; meanwhile, and until they end, carries the relayed streams on.
 
     By one thread: where the next process is in another namespace for processes, a process can't have two.
     """

@@ -70,7 +70,7 @@ def test_the_output_of_a_program_may_be_named_where_that_is_meant(folder: Path) 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no such limit")
 def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
-    """A read reserves as much as it is told that it may bring."""
+    """`file.read(n)` allocates n bytes before it reads any."""
     (tmp_path / "small").write_bytes(b"a")
     text = (
         "import resource, sys; from guardfix.regular_files import read_regular\n"
