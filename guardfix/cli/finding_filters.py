@@ -137,5 +137,8 @@ def _diff(path: str | None, option: str) -> ChangedLines | None:
     try:
         return lines_of_diff(read_diff(path), ".", repository_top())
     except NoDiff as error:
-        hint = "; to show what the fixes would change, give `--diff` no file" if option == "--diff" else ""
+        others = (
+            "to show what the fixes would change, give `--diff` no file; for what changed since a commit, `--since`"
+        )
+        hint = f"; {others}" if option == "--diff" else ""
         raise failure(f"{option}: {error}{hint}") from None

@@ -161,7 +161,9 @@ def test_fixes_are_of_changed_lines_alone(repository: Path) -> None:
         pytest.param("check --diff - --changed-in - .", "mean the same; use only one of them", id="by both names"),
         pytest.param("check --diff none.diff .", "--diff: none.diff: No such file", id="no such patch"),
         pytest.param(
-            "check --diff notes.txt .", "to show what the fixes would change, give `--diff` no file", id="no patch"
+            "check --diff notes.txt .",
+            "give `--diff` no file; for what changed since a commit, `--since`",
+            id="no patch",
         ),
     ],
 )
