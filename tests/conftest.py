@@ -79,3 +79,9 @@ def own_megabytes() -> int:
     """The address space of this process: a limit on what is forked from it counts from there."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * os.sysconf("SC_PAGESIZE") >> 20
+
+
+@pytest.fixture
+def away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For texts that have only a name: with them is read what lies around, and that is this repository otherwise."""
+    monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -74,11 +75,15 @@ ONE_MEANING = frozenset({"check"})
 """Names that the library at the root has from the linter: `guardfix.check` is its `check`, joined with the fixes."""
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def public_names(path: Path) -> Iterator[str]:
     """What a module defines at its top; overloads and branches of an `if` count once."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found: set[str] = set()
-    for node in tree.body:
+    for node in tree_of(path).body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             if not any(ast.unparse(decorator).startswith(REGISTERS) for decorator in node.decorator_list):
                 found.add(node.name)
@@ -177,7 +182,9 @@ def layers_of_the_shim() -> dict[str, int]:
 
 def late_imports(path: Path) -> Iterator[tuple[str, ast.expr | None]]:
     """Each call that imports a module by name: the function's name, and its first argument."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    if not re.search("import_module|late_module", path.read_text(encoding="utf-8")):
+        return
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in ("import_module", "late_module"):

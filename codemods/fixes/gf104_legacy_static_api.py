@@ -1,4 +1,4 @@
-"""GF104: what asks the question that `is_enabled` answered."""
+"""GF104: `NonVariableTypeMode::is_enabled()` becomes a question about the excluded dispatch keys."""
 
 from __future__ import annotations
 

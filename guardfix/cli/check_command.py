@@ -1,4 +1,4 @@
-"""`guardfix check`."""
+"""`guardfix check`: findings, in any of the formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shared options and the configuration come to, and the check that they ask for."""
+"""A run of a command: its options joined with the configuration, and the check that they describe."""
 
 from __future__ import annotations
 

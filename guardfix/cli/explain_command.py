@@ -1,4 +1,4 @@
-"""`guardfix explain`."""
+"""`guardfix explain`: a rule, a group of rules, a guard or an error message of PyTorch."""
 
 from __future__ import annotations
 

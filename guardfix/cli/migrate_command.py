@@ -1,4 +1,4 @@
-"""`guardfix migrate`."""
+"""`guardfix migrate`: fixes, as a diff or in the files."""
 
 from __future__ import annotations
 

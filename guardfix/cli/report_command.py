@@ -1,4 +1,4 @@
-"""`guardfix report`."""
+"""`guardfix report`: the findings as a page of HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`guardfix rules`."""
+"""`guardfix rules`: a list of all rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`guardfix schema`."""
+"""`guardfix schema`: JSON Schemas of what guardfix reads and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`guardfix serve`."""
+"""`guardfix serve`: a playground, and the live report of a folder, on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`guardfix server`."""
+"""`guardfix server`: the language server for editors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`guardfix test-rules`."""
+"""`guardfix test-rules`: fixtures against the findings that their comments expect."""
 
 from __future__ import annotations
 

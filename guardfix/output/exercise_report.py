@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..wording import count_of
+from .verdict_json import outcome_object
 
 if TYPE_CHECKING:
     from ..verify.exercising.op_exercises import ExercisedOp
@@ -81,14 +82,7 @@ def exercise_object(result: ExercisedProject, outcomes: Sequence[GuardOutcome]) 
             for op in result.ops
         ],
         "guards": [
-            {
-                "filename": outcome.site.place.path,
-                "location": {"row": outcome.site.place.row, "column": outcome.site.place.column},
-                "guard": outcome.site.guard,
-                "verdict": str(outcome.verdict),
-                "reason": outcome.reason or None,
-                "ops": [op.name for op in _entering(result, outcome.site)],
-            }
+            {**outcome_object(outcome), "ops": [op.name for op in _entering(result, outcome.site)]}
             for outcome in outcomes
         ],
         "not_loaded": [{"what": what, "reason": reason} for what, reason in result.failures],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..wording import count_of
 from .report_summary import remaining_guards
-from .verdict_json import left_object
+from .verdict_json import left_object, outcome_object
 
 if TYPE_CHECKING:
     from ..verify.judging.guard_sites import GuardSite
@@ -107,16 +107,7 @@ def project_test_object(result: ProjectTests) -> dict[str, Any]:
             for test in result.tests
         ],
         "guards": [
-            {
-                "filename": outcome.site.place.path,
-                "location": {"row": outcome.site.place.row, "column": outcome.site.place.column},
-                "guard": outcome.site.guard,
-                "verdict": str(outcome.verdict),
-                "reason": outcome.reason or None,
-                "tests": tests,
-                "entered": entered,
-                "ops": ops,
-            }
+            {**outcome_object(outcome), "tests": tests, "entered": entered, "ops": ops}
             for outcome in result.outcomes
             for tests, entered, ops in [_entering(result, outcome.site)]
         ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..verify.judging.guard_outcomes import GuardReach
+from ..verify.judging.guard_outcomes import GuardOutcome, GuardReach
 from ..verify.judging.guard_sites import SourcePlace
 from ..verify.judging.traces import described
 from ..verify.judging.verdicts import Silent
@@ -61,6 +61,16 @@ def left_object(left: Left) -> dict[str, Any]:
     return {**_place(left.place), "why": str(left.why), "message": left.message}
 
 
+def outcome_object(outcome: GuardOutcome) -> dict[str, Any]:
+    """What came of a guard."""
+    return {
+        **_where(outcome.site.place),
+        "guard": outcome.site.guard,
+        "verdict": str(outcome.verdict),
+        "reason": outcome.reason or None,
+    }
+
+
 def _guard(reach: GuardReach) -> dict[str, Any]:
     counts = {"before": reach.before, "after": reach.after}
     return {
@@ -73,7 +83,11 @@ def _guard(reach: GuardReach) -> dict[str, Any]:
 
 
 def _place(place: SourcePlace) -> dict[str, Any]:
-    return {"code": place.code or None, "filename": place.path, "location": {"row": place.row, "column": place.column}}
+    return {"code": place.code or None, **_where(place)}
+
+
+def _where(place: SourcePlace) -> dict[str, Any]:
+    return {"filename": place.path, "location": {"row": place.row, "column": place.column}}
 
 
 def _silent(silent: Silent) -> dict[str, Any]:

@@ -173,15 +173,19 @@ def _is_model(receiver: Expression) -> bool:
     return _MODEL.search(last_name(bare)) is not None
 
 
+QUERIES = frozenset(
+    """numel size sizes dim ndimension stride strides scalar_type dtype device is_contiguous is_cuda is_cpu
+    element_size itemsize nbytes get_device device_index storage_offset defined options""".split()
+)
+"""Methods by which C++ asks what a tensor is; the table doesn't have those that aren't ops."""
 # Calls that compute no tensor: bookkeeping on the context, on containers and on values.
-_IDLE = frozenset(
+_IDLE = QUERIES | frozenset(
     """save_for_backward mark_dirty mark_non_differentiable set_materialize_grads get_saved_variables saved_data
-    make_tuple make_pair tie move forward_as_tuple get value has_value value_or push_back emplace_back reserve size
-    sizes dim defined options dtype scalar_type device numel toInt toBool toDouble toTensor toTensorVector toString
-    toIntVector
-    toDoubleVector Tensor Variable variable_list tensor_list IValue intrusive_from_this static_cast c_str data begin end
-    empty_tensor nullopt vector reset release swap unsafeGetTensorImpl unsafeGetStorageImpl getIntrusivePtr
-    unsafe_opaque_handle opaque_handle key_set dynamic_cast reinterpret_cast nbytes itemsize""".split()
+    make_tuple make_pair tie move forward_as_tuple get value has_value value_or push_back emplace_back reserve
+    toInt toBool toDouble toTensor toTensorVector toString toIntVector toDoubleVector Tensor Variable variable_list
+    tensor_list IValue intrusive_from_this static_cast c_str data begin end empty_tensor nullopt vector reset release
+    swap unsafeGetTensorImpl unsafeGetStorageImpl getIntrusivePtr unsafe_opaque_handle opaque_handle key_set
+    dynamic_cast reinterpret_cast""".split()
 )
 _MAKERS = frozenset({"make_unique", "make_shared", "make_intrusive"})
 _PLAIN_SPACES = frozenset({"std", "at", "torch", "c10"})

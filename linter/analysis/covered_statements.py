@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..answered_once import answered_once
 from ..facts import Facts, GuardUse
 from ..facts.bodies import AnyStatement, Body
-from ..facts.statement_walk import blocks_of
+from ..facts.statement_walk import blocks_of, bodies_of
 from ..named_tuples import NamedTuple
 
 
@@ -58,9 +58,6 @@ def _places(facts: Facts) -> dict[int | None, list[_Placed]]:
 @answered_once
 def _bodies_by_function(facts: Facts) -> dict[int | None, Body]:
     found: dict[int | None, Body] = {}
-    waiting = list(facts.bodies)
-    while waiting:
-        body = waiting.pop()
+    for body in bodies_of(facts):
         found.setdefault(body.function, body)
-        waiting += body.inner
     return found

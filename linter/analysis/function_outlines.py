@@ -9,7 +9,7 @@ from ..facts import Call, Facts, Span
 from ..facts.expressions import Construction, Expression, NamePath, NewExpression, Operation, nodes_of
 from ..facts.index import index_of
 from ..named_tuples import NamedTuple
-from .calls import computes_nothing, is_load
+from .calls import QUERIES, computes_nothing, is_load
 from .linkage import Link
 from .model_runs import runs_model_in
 from .model_types import loads_by_construction
@@ -18,10 +18,10 @@ from .training_calls import training_in
 MAKERS = frozenset({"make_unique", "make_shared", "make_intrusive", "make_optional", "make_any"})
 """Functions that build an object of the type that is their template argument."""
 _FOREIGN = frozenset({"std", "at", "torch", "c10", "caffe2", "boost", "folly", "absl", "fmt", "spdlog", "cv", "thrust"})
-_COMMON = frozenset(
-    """push_back emplace_back size empty begin end insert erase find count clear reserve resize data str c_str join
-    detach wait notify_all notify_one lock unlock get reset release swap to cpu cuda item sizes dim numel contiguous
-    view reshape toTensor defined device options dtype index""".split()
+_COMMON = QUERIES | frozenset(
+    """push_back emplace_back empty begin end insert erase find count clear reserve resize data str c_str join detach
+    wait notify_all notify_one lock unlock get reset release swap to cpu cuda item contiguous view reshape toTensor
+    index""".split()
 )
 """Methods that nearly every object has."""
 

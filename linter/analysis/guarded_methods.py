@@ -18,12 +18,12 @@ from ..facts.expressions import (
     is_this,
     last_name,
     simple_name,
-    truth_of,
 )
-from ..facts.statement_walk import all_statements, called_in, words_in
+from ..facts.statement_walk import all_statements, bodies_of, called_in, words_in
 from ..named_tuples import NamedTuple
 from .ops import is_factory_name
 from .project import Project
+from .written_guards import guard_called, mode_given
 
 _GUARDS = frozenset({guards.NO_GRAD, guards.PYTHON_INFERENCE_MODE})
 _SAY_NOTHING = frozenset({"staticmethod", "classmethod", "property", "override", "final", "wraps", "typing"})
@@ -65,12 +65,8 @@ def _classes_by_name(project: Project) -> dict[str, list[tuple[Facts, Body]]]:
 
 
 def _classes_of(facts: Facts) -> Iterator[Body]:
-    waiting = list(facts.bodies) if facts.python is not None else []
-    while waiting:
-        one = waiting.pop()
-        waiting += one.inner
-        if one.kind is BodyKind.CLASS:
-            yield one
+    if facts.python is not None:
+        yield from (one for one in bodies_of(facts) if one.kind is BodyKind.CLASS)
 
 
 def overridden_methods(facts: Facts, project: Project) -> Iterator[OverriddenMethod]:
@@ -98,10 +94,8 @@ def guard_above(method: Body) -> str:
 
 
 def _guard_of(decorator: Expression) -> str:
-    called = decorator.callee if isinstance(decorator, CallExpression) else decorator
-    given = decorator.arguments[:1] if isinstance(decorator, CallExpression) else ()
-    guard = guards.python_guard(".".join(called.path)) if isinstance(called, NamePath) else None
-    return guard if guard in _GUARDS and not any(truth_of(one) is False for one in given) else ""
+    guard = guard_called(decorator)
+    return guard if guard in _GUARDS and mode_given(decorator) is not False else ""
 
 
 def _bases_of(class_: Body, facts: Facts, project: Project) -> Iterator[tuple[Facts, Body]]:

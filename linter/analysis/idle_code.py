@@ -33,7 +33,7 @@ from ..facts.expressions import (
 from ..facts.index import index_of
 from ..guards import Effect
 from ..lazy_regex import lazy_regex
-from .calls import computes_nothing, is_load, is_run
+from .calls import QUERIES, computes_nothing, is_load, is_run
 from .covered_statements import covered_statements
 from .declared_types import declared_type
 from .plain_data import is_plain
@@ -215,11 +215,6 @@ def _is_idle_value(value: Expression) -> bool:
 # -- raw memory
 
 _POINTERS = frozenset({"data_ptr", "mutable_data_ptr", "const_data_ptr"})
-_QUERIES = _POINTERS | frozenset(
-    """numel size sizes dim ndimension stride strides scalar_type dtype device is_contiguous is_cuda is_cpu
-    element_size itemsize nbytes get_device device_index storage_offset defined""".split()
-)
-"""Methods of tensors that read what is there."""
 _RUNTIME = lazy_regex(r"(?:cuda|hip|cu|musa|acl|aclrt)[A-Z]\w*")
 _MACRO = lazy_regex(r"(?:[A-Z][A-Z0-9]*_)*(?:CHECK|ASSERT|CHECK_\w+|ASSERT_\w+)")
 _STREAMS = lazy_regex(r"getCurrent(?:CUDA|HIP|MUSA|NPU)Stream|ceil_div|current_device|stream|getDefault\w+Stream")
@@ -323,7 +318,7 @@ class _RawReading:
             held = isinstance(holder, NamePath) or (isinstance(holder, MemberAccess) and _is_idle_value(holder))
             return (
                 held
-                and (callee.name in _QUERIES or self._is_raw(callee.object, body))
+                and (callee.name in QUERIES or callee.name in _POINTERS or self._is_raw(callee.object, body))
                 and all(self._is_raw(argument, body) for argument in call.arguments)
             )
         if not isinstance(callee, NamePath):

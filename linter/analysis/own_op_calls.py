@@ -30,6 +30,7 @@ from ..facts.index import index_of
 from ..guards import Effect
 from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
+from .calls import QUERIES
 from .names import names_agree
 from .project import Project
 
@@ -46,9 +47,8 @@ _NEVER_HIDES = lazy_regex(
 _SETS_KEYS = frozenset(
     {"tls_set_dispatch_key_excluded", "tls_set_dispatch_keyset_excluded", "_force_tls_local_dispatch_key_set"}
 )
-_KEEPS = frozenset(
-    "contiguous detach clone move forward value value_or get toTensor variable_data tensor_data alias"
-    " size sizes dim numel scalar_type options device".split()
+_KEEPS = QUERIES | frozenset(
+    "contiguous detach clone move forward value value_or get toTensor variable_data tensor_data alias".split()
 )
 """What a kernel does to an argument without giving its op another task."""
 

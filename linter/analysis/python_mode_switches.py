@@ -14,13 +14,12 @@ from ..facts.expressions import (
     NamePath,
     Operation,
     last_name,
-    nodes_of,
-    truth_of,
 )
-from ..facts.statement_walk import all_statements, blocks_of, expressions_of
+from ..facts.statement_walk import all_statements, blocks_of, bodies_below, bodies_of, called_in, calls_of, nodes_in
 from ..named_tuples import NamedTuple
 from .grad_switches import OWNS_THE_MODE, ModeSwitch
 from .project_summary import is_test_path
+from .written_guards import called_name, guard_called, mode_given
 
 _SETTERS = frozenset({"torch._C._set_grad_enabled"})
 _SETTINGS_OF = frozenset({"torch", "logging", "warnings", "os", "sys"})
@@ -40,8 +39,7 @@ class _Setting(NamedTuple):
 
     @property
     def mode(self) -> bool | None:
-        given = self.call.arguments[0] if self.call.arguments else None
-        return truth_of(given.value if isinstance(given, KeywordArgument) else given)
+        return mode_given(self.call)
 
 
 def python_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:
@@ -60,11 +58,7 @@ def python_mode_switches(facts: Facts) -> Iterator[ModeSwitch]:
 
 def _is_meant(body: Body, class_: Body | None, facts: Facts) -> bool:
     """Whether others see to it that the mode is set again, or the process ends."""
-    return (
-        _is_set_elsewhere(class_, body)
-        or _is_the_last_thing(body, facts.bodies)
-        or body.name in _named_as_values(facts.bodies)
-    )
+    return _is_set_elsewhere(class_, body) or _is_the_last_thing(body, facts) or body.name in _named_as_values(facts)
 
 
 def _with_classes(bodies: Sequence[Body], class_: Body | None) -> Iterator[tuple[Body, Body | None]]:
@@ -87,7 +81,7 @@ def _works(statement: AnyStatement) -> bool:
     if not isinstance(statement, Evaluate):
         return isinstance(statement, Loop)
     call = statement.value
-    return isinstance(call, CallExpression) and _dotted(call.callee).partition(".")[0] not in _SETTINGS_OF
+    return isinstance(call, CallExpression) and called_name(call).partition(".")[0] not in _SETTINGS_OF
 
 
 def _in_function(body: Body) -> Iterator[ModeSwitch]:
@@ -127,18 +121,14 @@ def _settings(
             yield from _settings(inner, (*parents, one), in_finally=in_finally or ends)
 
 
-def _dotted(expression: Expression) -> str:
-    return ".".join(expression.path) if isinstance(expression, NamePath) else ""
-
-
 def _is_setter(callee: Expression) -> bool:
-    name = _dotted(callee)
-    return guards.canonical_name(name) in _SETTERS or guards.python_guard(name) == guards.SET_GRAD_ENABLED
+    return isinstance(callee, NamePath) and (
+        called_name(callee) in _SETTERS or guard_called(callee) == guards.SET_GRAD_ENABLED
+    )
 
 
 def _is_grad_guard(expression: Expression) -> bool:
-    called = expression.callee if isinstance(expression, CallExpression) else expression
-    return guards.python_guard(_dotted(called)) in _WITH_A_GUARD
+    return guard_called(expression) in _WITH_A_GUARD
 
 
 def _is_guarded(parent: AnyStatement) -> bool:
@@ -150,21 +140,12 @@ def _sets_as_value(body: Body) -> bool:
     """Whether the setter is handed on (`addCleanup(torch.set_grad_enabled, True)`), or called by a function inside."""
     if any(_sets_anything(inner) for inner in body.inner):
         return True
-    for statement in all_statements(body.statements):
-        for expression in expressions_of(statement):
-            for node in nodes_of(expression):
-                given = node.arguments if isinstance(node, CallExpression) else ()
-                if any(_is_setter(one.value if isinstance(one, KeywordArgument) else one) for one in given):
-                    return True
-    return False
+    given = (one for call in called_in(body) for one in call.arguments)
+    return any(_is_setter(one.value if isinstance(one, KeywordArgument) else one) for one in given)
 
 
 def _sets_anything(body: Body) -> bool:
-    statements = all_statements(body.statements)
-    calls = (node for one in statements for part in expressions_of(one) for node in nodes_of(part))
-    return any(isinstance(node, CallExpression) and _is_setter(node.callee) for node in calls) or any(
-        map(_sets_anything, body.inner)
-    )
+    return any(_is_setter(call.callee) for one in bodies_below([body]) for call in called_in(one))
 
 
 def _is_set_elsewhere(class_: Body | None, body: Body) -> bool:
@@ -177,36 +158,28 @@ def _first_work(body: Body, start: int, end: int | None) -> str:
     for statement in all_statements(body.statements):
         if statement.span.start < start or (end is not None and statement.span.start >= end):
             continue
-        for expression in expressions_of(statement):
-            for node in nodes_of(expression):
-                if isinstance(node, CallExpression):
-                    return str(node.callee)
-                if isinstance(node, Operation) and node.operator.startswith(("yield", "await")):
-                    return node.operator
+        for node in nodes_in(statement):
+            if isinstance(node, CallExpression):
+                return str(node.callee)
+            if isinstance(node, Operation) and node.operator.startswith(("yield", "await")):
+                return node.operator
     return ""
 
 
 # -- who calls it
 
 
-def _named_as_values(bodies: Sequence[Body]) -> set[str]:
+def _named_as_values(facts: Facts) -> set[str]:
     """The names that are handed to something: `Process(target=work)`, `pool.submit(work)`."""
-    found: set[str] = set()
-    for body, _ in _with_classes(bodies, None):
-        for statement in all_statements(body.statements):
-            for expression in expressions_of(statement):
-                for node in nodes_of(expression):
-                    if isinstance(node, CallExpression):
-                        given = (one.value if isinstance(one, KeywordArgument) else one for one in node.arguments)
-                        found.update(map(last_name, given))
-    return found - {""}
+    given = (one for body in bodies_of(facts) for call in called_in(body) for one in call.arguments)
+    return {last_name(one.value if isinstance(one, KeywordArgument) else one) for one in given} - {""}
 
 
-def _is_the_last_thing(body: Body, bodies: Sequence[Body]) -> bool:
+def _is_the_last_thing(body: Body, facts: Facts) -> bool:
     """Whether the file calls the function only as the last thing that it does: the process ends with it."""
     calls = 0
-    for around, _ in _with_classes(bodies, None):
-        mentioned = sum(_mentions(statement, body.name) for statement in all_statements(around.statements))
+    for around in bodies_of(facts):
+        mentioned = sum(last_name(call.callee) == body.name for call in called_in(around))
         if not mentioned or around is body:
             continue
         is_main = around.kind is BodyKind.MODULE or OWNS_THE_MODE.search(around.name) is not None
@@ -217,8 +190,7 @@ def _is_the_last_thing(body: Body, bodies: Sequence[Body]) -> bool:
 
 
 def _mentions(statement: AnyStatement, name: str) -> int:
-    nodes = (node for expression in expressions_of(statement) for node in nodes_of(expression))
-    return sum(isinstance(node, CallExpression) and last_name(node.callee) == name for node in nodes)
+    return sum(last_name(call.callee) == name for call in calls_of(statement))
 
 
 def _last_calls(block: Sequence[AnyStatement], name: str) -> int:

@@ -16,16 +16,15 @@ from ..facts.expressions import (
     CallExpression,
     Expression,
     MemberAccess,
-    NamePath,
     is_this,
     last_name,
-    nodes_of,
     simple_name,
     words_of,
 )
-from ..facts.statement_walk import all_statements, blocks_of, bodies_below, expressions_of, words_in
+from ..facts.statement_walk import all_statements, blocks_of, bodies_below, calls_of, words_in
 from ..named_tuples import NamedTuple
 from .model_types import MODULES_GIVE_THEMSELVES
+from .written_guards import called_name, guard_called
 
 _SCRIPTS = frozenset({"torch.jit.script"})
 _SCRIPTS_METHODS = frozenset({"torch.jit.export", "torch.jit.script_method"})
@@ -66,7 +65,7 @@ def _may_script(module: Body) -> bool:
     """Whether a module names something that compiles: most don't, and their statements aren't looked at."""
     if not _SAID.isdisjoint(words_in(module)):
         return True
-    return any(_dotted(base) == _SCRIPT_MODULE for class_ in module.inner for base in class_.bases)
+    return any(called_name(base) == _SCRIPT_MODULE for class_ in module.inner for base in class_.bases)
 
 
 class _Scripted:
@@ -87,7 +86,7 @@ class _Scripted:
         for function in self._functions.values():
             yield from self._decorated(function, _SCRIPTS)
         for class_ in self._classes.values():
-            if any(_dotted(base) == _SCRIPT_MODULE for base in class_.bases):
+            if any(called_name(base) == _SCRIPT_MODULE for base in class_.bases):
                 for method in class_.inner:
                     yield from self._decorated(method, _SCRIPTS_METHODS)
         for body in bodies_below([self._module]):
@@ -95,7 +94,7 @@ class _Scripted:
                 yield from self._compiled(argument, statement.span, body)
 
     def _decorated(self, function: Body, scripts: frozenset[str]) -> Iterator[DroppedGuard | RefusedGuard]:
-        names = [_dotted(one) for one in function.decorators]
+        names = [called_name(one) for one in function.decorators]
         at = next((index for index, name in enumerate(names) if name in scripts), None)
         if at is None:
             return
@@ -109,7 +108,7 @@ class _Scripted:
         name = simple_name(argument)
         if name in self._known and name in self._functions:
             function = self._functions[name]
-            if not any(_dotted(one) in _SCRIPTS for one in function.decorators):
+            if not any(called_name(one) in _SCRIPTS for one in function.decorators):
                 yield from self._dropped(function, span)
                 yield from self._inside(function)
             return
@@ -134,7 +133,7 @@ class _Scripted:
                 if guard in _REFUSED:
                     yield RefusedGuard(statement.span, function.name, guard)
         for statement in _compiled_statements(function.statements):
-            for call in _calls_of(statement):
+            for call in calls_of(statement):
                 callee = self._functions.get(simple_name(call.callee))
                 if callee is not None and callee.name in self._known and not _is_left_out(callee):
                     yield from self._dropped(callee, statement.span)
@@ -159,34 +158,22 @@ class _Scripted:
         return None
 
 
-def _dotted(expression: Expression) -> str:
-    called = expression.callee if isinstance(expression, CallExpression) else expression
-    return guards.canonical_name(".".join(called.path)) if isinstance(called, NamePath) else ""
-
-
 def _guard_of(expression: Expression) -> str:
     """The public guard of gradients that an expression names or calls; empty for none."""
-    guard = guards.python_guard(_dotted(expression))
+    guard = guard_called(expression)
     return guard if guard in (guards.NO_GRAD, *_REFUSED) else ""
 
 
 def _is_left_out(function: Body) -> bool:
-    return any(_dotted(one) in _LEAVES_OUT for one in function.decorators)
-
-
-def _calls_of(statement: AnyStatement) -> Iterator[CallExpression]:
-    for expression in expressions_of(statement):
-        for node in nodes_of(expression):
-            if isinstance(node, CallExpression):
-                yield node
+    return any(called_name(one) in _LEAVES_OUT for one in function.decorators)
 
 
 def _compiled_in(block: Sequence[AnyStatement], *, expecting: bool) -> Iterator[tuple[AnyStatement, Expression]]:
     """The statements that call `torch.jit.script`, and what it is given; not where a failure is expected."""
     for one in block:
         if not expecting:
-            for call in _calls_of(one):
-                if _dotted(call) in _SCRIPTS and len(call.arguments) == 1:
+            for call in calls_of(one):
+                if called_name(call) in _SCRIPTS and len(call.arguments) == 1:
                     yield one, call.arguments[0]
         fails = isinstance(one, Try) or (isinstance(one, Block) and any(map(_expects, one.items)))
         for inner in blocks_of(one):
@@ -208,7 +195,7 @@ def _compiled_methods(class_: Body) -> Iterator[Body]:
         if _is_left_out(method):
             continue
         yield method
-        for call in (call for statement in _compiled_statements(method.statements) for call in _calls_of(statement)):
+        for call in (call for statement in _compiled_statements(method.statements) for call in calls_of(statement)):
             callee = call.callee
             name = last_name(callee)
             if isinstance(callee, MemberAccess) and is_this(callee.object) and name in methods and name not in seen:
@@ -217,7 +204,7 @@ def _compiled_methods(class_: Body) -> Iterator[Body]:
 
 
 def _is_exported(method: Body) -> bool:
-    return any(_dotted(one) in _SCRIPTS_METHODS for one in method.decorators)
+    return any(called_name(one) in _SCRIPTS_METHODS for one in method.decorators)
 
 
 def _compiled_statements(block: Sequence[AnyStatement]) -> Iterator[AnyStatement]:

@@ -181,5 +181,6 @@ _SHOWN = 60
 
 
 def shown(callee: str) -> str:
-    """A callee as messages show it."""
+    """A callee as messages show it; of what a template calls, without the object that it was given for the parser."""
+    callee = callee.removeprefix("$p.")
     return callee if len(callee) <= _SHOWN else callee[: _SHOWN // 2 - 2] + " … " + callee[2 - _SHOWN // 2 :]

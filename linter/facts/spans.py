@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
@@ -23,7 +22,6 @@ class Span(NamedTuple):
 
 
 NOWHERE = Span(0, 0)
-ANYWHERE = Span(0, sys.maxsize)
 
 
 class Sorted(Generic[T]):

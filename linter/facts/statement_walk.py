@@ -78,13 +78,21 @@ def expressions_of(statement: AnyStatement) -> Iterator[Expression]:
             yield from statement.targets
 
 
+def nodes_in(statement: AnyStatement) -> Iterator[Expression]:
+    """The expressions of a statement's own, with all that are in them."""
+    for expression in expressions_of(statement):
+        yield from nodes_of(expression)
+
+
+def calls_of(statement: AnyStatement) -> Iterator[CallExpression]:
+    """The calls in a statement's own expressions."""
+    return (node for node in nodes_in(statement) if isinstance(node, CallExpression))
+
+
 def called_in(body: Body) -> Iterator[CallExpression]:
     """The calls in a function's own code."""
     for statement in all_statements(body.statements):
-        for expression in expressions_of(statement):
-            for node in nodes_of(expression):
-                if isinstance(node, CallExpression):
-                    yield node
+        yield from calls_of(statement)
 
 
 @answered_once

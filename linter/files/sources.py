@@ -135,6 +135,11 @@ def read_from_disk(path: str, largest: int = 0) -> Source:
     try:
         data = read_regular(path, largest)
     except OSError as error:
-        setting = " (max-file-size)" if error.errno == errno.EFBIG else ""
-        raise Unreadable(f"{error.strerror or error}{setting}") from None
+        raise unreadable(error) from None
     return decode(data, path)
+
+
+def unreadable(error: OSError) -> Unreadable:
+    """Why a file isn't read, with the setting that decides where it is too large."""
+    setting = " (max-file-size)" if error.errno == errno.EFBIG else ""
+    return Unreadable(f"{error.strerror or error}{setting}")

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from guardfix.regular_files import too_large
 
-from .sources import BinaryFile, Source, Unreadable, decode, read_from_disk
+from .sources import BinaryFile, Source, Unreadable, decode, read_from_disk, unreadable
 
 if TYPE_CHECKING:
     from ..facts import Facts
@@ -61,7 +61,7 @@ class Workspace(Struct, frozen=True, eq=False):
         data = self.buffer(path)
         if data is not None:
             if self.largest and len(data) > self.largest:
-                raise Unreadable(f"{too_large(len(data), self.largest)} (max-file-size)")
+                raise unreadable(OSError(errno.EFBIG, too_large(len(data), self.largest)))
             return decode(data, path)
         if not self.has_disk:
             raise Unreadable(os.strerror(errno.ENOENT))

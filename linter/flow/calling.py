@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
 from ..facts import Span
-from ..facts.bodies import Body, BodyKind, BodyParameter, Define, Loop
+from ..facts.bodies import Body, BodyKind, BodyParameter, Define
 from ..facts.expressions import (
     CallExpression,
     Expression,
@@ -28,6 +28,7 @@ from . import (
     cpp_values,
     differentiation,
     elements,
+    kept_results,
     library,
     making,
     model_names,
@@ -44,7 +45,6 @@ from .recording import note_recorded
 from .state import State
 from .values import (
     NONE,
-    Cached,
     ClassValue,
     Closure,
     Const,
@@ -198,14 +198,10 @@ def call_closure(
         return [
             (reach.unknown_call(state, (*arguments, *(value for _, value in keywords))), state.opaque(origin=body.name))
         ]
-    keeps = closures.keeps_results(closure)
-    named = (part for name, value in keywords for part in (Const(name), value))
-    key = (*(() if closure.receiver is None else (closure.receiver,)), *arguments, *named)
-    held = _kept_before(body, key, state) if keeps else None
+    kept = kept_results.kept_by(closure, arguments, keywords)
+    held = machine.kept.given_before(kept, machine.root, state) if kept is not None else None
     if held is not None:
         return [(state, held)]
-    if machine.reads_kept and id(body) in machine.results and (id(body), id(machine.root)) not in machine.kept_in:
-        return [(state, state.add(machine.results[id(body)]))]
     if closure.receiver is not None and not closures.is_static(closure) and closure.program.language == "python":
         arguments = (closure.receiver, *arguments)
     parent = closure.frame if closure.frame is not None and closure.frame in state.frames else None
@@ -223,44 +219,10 @@ def call_closure(
     if body.is_generator:
         return [(state, state.add(Generator(closure, frame)))]
     results = run_body(machine, closure, state, inside, [place.frame])
-    for after, value in results if keeps else ():
-        _note_kept(machine, body, after.tensor(value), after)
-        after.kept = {**after.kept, id(body): (*after.kept.get(id(body), ())[-7:], (key, value))}
+    if kept is not None:
+        for after, value in results:
+            machine.kept.note(kept, value, machine.root, after, in_test=machine.testing)
     return results
-
-
-def _kept_before(body: Body, key: tuple[Value, ...], state: State) -> Value | None:
-    """What a function that keeps what it gives has given on this path for the same arguments.
-
-    Inference tensors are taken to be given again if nothing shows that the arguments are others, as `reads_kept` does.
-    """
-    for known, value in reversed(state.kept.get(id(body), ())):
-        others = len(known) != len(key) or any(
-            isinstance(one, Const) and isinstance(other, Const) and one != other
-            for one, other in zip(known, key, strict=False)
-        )
-        tensor = state.tensor(value)
-        if tensor is not None and tensor.inference and not others:
-            return state.add(_as_kept(body, tensor))
-        if known == key:
-            return value
-    return None
-
-
-def _as_kept(body: Body, tensor: Tensor) -> Tensor:
-    made = tensor.made[-1] if tensor.made else None
-    if made is None:
-        return tensor
-    cached = Cached(made.path, made.span, f"{body.name}()", "lru_cache", by_others=True)
-    return tensor._replace(cached=cached, name=cached.shown)
-
-
-def _note_kept(machine: Interpreter, body: Body, tensor: Tensor | None, state: State) -> None:
-    """A function that keeps what it gives has made an inference tensor, which later calls get as well."""
-    if tensor is None or not tensor.made or not tensor.shown or not state.modes.inference or machine.testing:
-        return
-    machine.results.setdefault(id(body), _as_kept(body, tensor))
-    machine.kept_in.add((id(body), id(machine.root)))
 
 
 def run_body(machine: Interpreter, closure: Closure, state: State, inside: Place, around: list[int]) -> Results:
@@ -395,107 +357,6 @@ def treated_as_tensors(body: Body) -> set[str]:
                     if argument.kind == "tensor" and simple_name(value):
                         found.add(simple_name(value))
     return found
-
-
-# -- generators and context managers
-
-
-def run_context(
-    machine: Interpreter,
-    thing: Generator,
-    body: Callable[[State, Value], list[PathOutcome]],
-    state: State,
-    place: Place,
-) -> list[PathOutcome]:
-    """A `with` block under a context manager of the program: it runs where the generator yields."""
-    closure = thing.closure
-    file: File = closure.program
-    left: list[PathOutcome] = []
-
-    def resumed(one: State, value: Value) -> list[PathOutcome]:
-        found = []
-        for outcome in body(one, value):
-            if outcome.kind in ("next", "raise"):
-                found.append(outcome)
-            else:
-                # It leaves through the generator's own end, whose state is what counts.
-                outcome.state.names(thing.frame)["<left>"] = state_note(outcome)
-                found.append(PathOutcome(outcome.state, "next"))
-        return found
-
-    step = place.step(f"enters `{closure.body.name}`")
-    inside = Place(file, closure.body, thing.frame, closure.body.header, (*place.calls, (closure.body, step)), resumed)
-    for outcome in machine.run(closure.body.statements, state, inside):
-        note = outcome.state.names(thing.frame).pop("<left>", None)
-        if outcome.kind == "raise":
-            left.append(outcome)
-        elif isinstance(note, Partial):
-            kind = note.callee
-            assert isinstance(kind, Const)
-            left.append(PathOutcome(outcome.state, str(kind.value), note.arguments[0]))
-        else:
-            left.append(PathOutcome(outcome.state, "next"))
-    return left
-
-
-def state_note(outcome: PathOutcome) -> Value:
-    return Partial(Const(outcome.kind), (outcome.value,), ())
-
-
-def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: State, place: Place) -> list[PathOutcome]:
-    """`for x in generator():` runs the loop's block where the generator yields, under the modes of its caller."""
-    closure = thing.closure
-    file: File = closure.program
-    modes, opened = state.modes, state.opened
-
-    def resumed(one: State, value: Value) -> list[PathOutcome]:
-        inner_modes, inner_opened = one.modes, one.opened
-        if closure.guards:
-            one.modes, one.opened = modes, opened
-        found = []
-        assert loop.target is not None
-        for bound in machine.bind(loop.target, value, one, place):
-            for outcome in machine.run(loop.block, bound, place):
-                if outcome.kind in ("next", "continue"):
-                    if closure.guards:
-                        outcome.state.modes, outcome.state.opened = inner_modes, inner_opened
-                    found.append(PathOutcome(outcome.state, "next"))
-                else:
-                    outcome.state.modes, outcome.state.opened = modes, opened
-                    ended.append(PathOutcome(outcome.state, "next") if outcome.kind == "break" else outcome)
-        return found
-
-    ended: list[PathOutcome] = []
-    step = place.step(f"steps `{closure.body.name}`")
-    inside = Place(file, closure.body, thing.frame, closure.body.header, (*place.calls, (closure.body, step)), resumed)
-    for guard in closure.guards:
-        set_modes(state, guard)
-    outcomes = machine.run(closure.body.statements, state, inside)
-    for outcome in outcomes:
-        if closure.guards:
-            outcome.state.modes, outcome.state.opened = modes, opened
-    return [*(PathOutcome(o.state, "next") for o in outcomes if o.kind != "raise"), *ended]
-
-
-def run_generator(machine: Interpreter, thing: Generator, state: State, place: Place) -> Results:
-    """Run a generator to its end, as `list` does; what it has yielded, as a list."""
-    held = state.add(Items("[]", ()))
-
-    def resumed(one: State, value: Value) -> list[PathOutcome]:
-        kept = one.thing(held)
-        assert isinstance(kept, Items)
-        if len(kept.values) < MOST_YIELDED:
-            one.heap[held.number] = kept._replace(values=(*kept.values, value))
-        return [PathOutcome(one, "next")]
-
-    closure = thing.closure
-    step = place.step(f"steps `{closure.body.name}`")
-    calls = (*place.calls, (closure.body, step))
-    inside = Place(closure.program, closure.body, thing.frame, closure.body.header, calls, resumed)
-    return [(after, held) for after, _ in run_body(machine, closure, state, inside, [place.frame])]
-
-
-MOST_YIELDED = 4
 
 
 # -- calls

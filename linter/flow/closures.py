@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..facts.bodies import Body
-from ..facts.expressions import CallExpression, last_name
 from .paths import Interpreter, Keywords, Place
 from .state import State
 from .values import (
@@ -29,15 +28,6 @@ def is_property(closure: Closure) -> bool:
         str(decorator) in ("property", "cached_property", "functools.cached_property")
         for decorator in closure.body.decorators
     )
-
-
-_KEEPING = frozenset({"lru_cache", "cache"})
-
-
-def keeps_results(closure: Closure) -> bool:
-    """Whether a function gives the same thing again when it is called again."""
-    written = (one.callee if isinstance(one, CallExpression) else one for one in closure.body.decorators)
-    return any(last_name(one) in _KEEPING for one in written)
 
 
 def bound_arguments(

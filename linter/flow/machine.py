@@ -1,4 +1,3 @@
-# Long because statements hold each other.
 """Runs statements on states: every path that conditions leave open, a few at a time.
 
 A path ends where PyTorch or the program raises. Paths that come to the same state become one; of more than
@@ -19,7 +18,6 @@ from ..facts.bodies import (
     Define,
     Delete,
     Evaluate,
-    Handler,
     If,
     Import,
     Leave,
@@ -31,29 +29,27 @@ from ..facts.bodies import (
 from ..facts.expressions import (
     Bracketed,
     Expression,
-    MemberAccess,
     Operation,
-    Subscript,
     simple_name,
-    words_of,
 )
 from . import (
+    assignments,
     calling,
-    cpp_declarations,
     cpp_values,
     elements,
     entered_blocks,
     evaluation,
+    generators,
     guards_entered,
     left_attributes,
-    making,
+    loops,
     model_training,
-    operators,
-    tensor_writes,
+    try_statements,
     unnoticed,
 )
 from .defined_modules import DefinedModules
 from .events import Event, EventKind
+from .kept_results import KeptResults
 from .paths import PathOutcome, Place, Results
 from .program import File, ProjectCode
 from .state import State
@@ -63,13 +59,11 @@ from .values import (
     ClassValue,
     Closure,
     Const,
-    Generator,
     GuardValue,
     Instance,
     Items,
     Method,
     Modes,
-    Opaque,
     Plain,
     Recorded,
     Ref,
@@ -86,8 +80,6 @@ MOST_DULL = 2
 """Of these, those on which nothing that a rule would tell is on the way."""
 STEP_BUDGET = 500
 """Statements that one root may run. Those of what it calls count more, the further away the more."""
-EXACT = 4
-"""Elements of a list that a loop runs over one by one."""
 
 
 class Exhausted(Exception):
@@ -107,13 +99,8 @@ class Machine:
         self.fills_by_others: dict[tuple[int, int], tuple[int, dict[str, Tensor]]] = {}
         """The same, where other functions run the object: for each such object, with its class."""
         self.left = left_attributes.LeftAttributes()
-        self.results: dict[int, Tensor] = {}
-        """By function (its body's id) that keeps what it gives (`lru_cache`), an inference tensor that it has kept."""
-        self.kept_in: set[tuple[int, int]] = set()
-        """(such a function, what was run when it gave it): there, the order of calls is known."""
+        self.kept = KeptResults()
         self.root: Body | None = None
-        self.reads_kept = False
-        """What such functions have kept is what calls of them give."""
         self.testing = False
         self.exhausted: dict[tuple[str, Span], None] = {}
         """The functions and modules whose budget ended, by their places."""
@@ -352,6 +339,8 @@ class Machine:
 
     each = evaluation.each
     evaluate = evaluation.evaluate_expression
+    bind = assignments.bind
+    name_thing = assignments.name_thing
     call_value = calling.call_value
     call_closure = calling.call_closure
     call_method = calling.call_method
@@ -360,8 +349,8 @@ class Machine:
     element_of = elements.element_of
     parameter = cpp_values.parameter
     apply_decorator = calling.apply_decorator
-    run_context = calling.run_context
-    run_generator = calling.run_generator
+    run_context = generators.run_context
+    run_generator = generators.run_generator
 
     # -- statements
 
@@ -399,13 +388,13 @@ class Machine:
     def _run_one(self, statement: AnyStatement, state: State, place: Place) -> list[PathOutcome]:
         match statement:
             case Assign():
-                return self._assign(statement, state, place)
+                return assignments.run_assignment(self, statement, state, place)
             case Evaluate():
                 return self._evaluate_statement(statement, state, place)
             case If():
                 return self._if(statement, state, place)
             case Loop():
-                return self._loop(statement, state, place)
+                return loops.run_loop(self, statement, state, place)
             case Block():
                 return entered_blocks.run_block(self, statement, state, place)
             case ReturnStatement():
@@ -420,7 +409,7 @@ class Machine:
             case Leave():
                 return [PathOutcome(state, "break" if statement.word == "break" else "continue")]
             case Try():
-                return self._try(statement, state, place)
+                return try_statements.run_try(self, statement, state, place)
             case Define():
                 return self._define(statement, state, place)
             case Import():
@@ -451,101 +440,6 @@ class Machine:
         second = [outcome for one in otherwise for outcome in self.run(statement.otherwise, one, inside)]
         return [*first, *second]
 
-    def _loop(self, statement: Loop, state: State, place: Place) -> list[PathOutcome]:
-        if statement.iterable is not None:
-            ended: list[PathOutcome] = []
-            for after, iterable in self.evaluate(statement.iterable, state, place):
-                ended += self._for_each(statement, iterable, after, place)
-            return ended
-        going, left, ended = [state], [], []
-        if statement.runs_once:
-            going, ended = self._once(statement.block, going, place)
-        for _ in range(2):
-            asked, going = going, []
-            for one in asked:
-                before = one.choices
-                then, otherwise = self.branches(statement.condition, one, place)
-                for kept in (*then, *otherwise):
-                    kept.choices = before
-                going += then
-                left += otherwise
-            going, more = self._once(statement.block, going, place)
-            ended += more
-        if statement.condition is not None:
-            left += going
-        return self._left(left, ended, statement, place)
-
-    def _for_each(self, statement: Loop, iterable: Value, state: State, place: Place) -> list[PathOutcome]:
-        assert statement.target is not None
-        thing = state.thing(iterable)
-        if isinstance(thing, Generator):
-            return calling.step_generator(self, statement, thing, state, place)
-        exact = thing.values if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= EXACT else None
-        going, left, ended = [state], [], []
-        many = thing.values if isinstance(thing, Items) and exact is None else ()
-        before = {ref: state.tensor(ref) for value in many for ref in making.tensors_in(value, state)}
-        if exact is None and not (isinstance(thing, Items) and thing.values):
-            left.append(state.fork())
-        for index in range(2) if exact is None else range(len(exact)):
-            for one in going:
-                element = elements.element_of(self, iterable, one, index, str(statement.target))
-                self.bind(statement.target, element, one, place)
-            going, more = self._once(statement.block, going, place)
-            ended += more
-            if exact is None:
-                left += [one.fork() for one in going]
-        for one in left if many else ():
-            _do_to_all(many, before, one)
-        return self._left([*going, *left] if exact is not None else left, ended, statement, place)
-
-    def _once(
-        self, block: Sequence[AnyStatement], states: list[State], place: Place
-    ) -> tuple[list[State], list[PathOutcome]]:
-        """The states after one round of a loop, and the other ways out of it."""
-        outcomes = [outcome for one in states for outcome in self.run(block, one, place)]
-        going = [outcome.state for outcome in outcomes if outcome.kind in ("next", "continue")]
-        return self.joined(going, place), [o for o in outcomes if o.kind not in ("next", "continue")]
-
-    def _left(self, left: list[State], ended: list[PathOutcome], loop: Loop, place: Place) -> list[PathOutcome]:
-        states = self.joined(left, place)
-        if loop.otherwise:
-            outcomes = [outcome for one in states for outcome in self.run(loop.otherwise, one, place)]
-        else:
-            outcomes = [PathOutcome(one, "next") for one in states]
-        broken = [PathOutcome(outcome.state, "next") for outcome in ended if outcome.kind == "break"]
-        return [*outcomes, *broken, *(outcome for outcome in ended if outcome.kind != "break")]
-
-    def _try(self, statement: Try, state: State, place: Place) -> list[PathOutcome]:
-        catches = any(map(_catches_torch, statement.handlers))
-        before = state.fork() if statement.handlers else None
-        if catches:
-            state.shielded += 1
-        outcomes = self.run(statement.block, state, place)
-        if catches:
-            for outcome in outcomes:
-                outcome.state.shielded -= 1
-        raised = [outcome.state for outcome in outcomes if outcome.kind == "raise"] if statement.handlers else []
-        outcomes = [outcome for outcome in outcomes if outcome.kind != "raise" or not statement.handlers]
-        if statement.otherwise:
-            done = [outcome for outcome in outcomes if outcome.kind == "next"]
-            outcomes = [outcome for outcome in outcomes if outcome.kind != "next"]
-            outcomes += [more for outcome in done for more in self.run(statement.otherwise, outcome.state, place)]
-        if before is not None:
-            for handler in statement.handlers:
-                for one in (before.fork(), *(caught.fork() for caught in raised)):
-                    one.doubts |= {"it happens only after an exception"}
-                    if handler.name:
-                        state_frame = one.names(place.frame)
-                        state_frame[handler.name] = one.opaque(handler.name, tensor=False)
-                    outcomes += self.run(handler.block, one, place)
-        if not statement.finally_:
-            return outcomes
-        found: list[PathOutcome] = []
-        for outcome in outcomes:
-            for after in self.run(statement.finally_, outcome.state, place):
-                found.append(outcome._replace(state=after.state) if after.kind == "next" else after)
-        return found
-
     def _define(self, statement: Define, state: State, place: Place) -> list[PathOutcome]:
         body = place.body.inner[statement.body]
         results = calling.made(self, body, state, place)
@@ -561,105 +455,6 @@ class Machine:
     def imported(self, dotted: str, state: State, file: File) -> Value:
         return self.modules.imported(dotted, state, file)
 
-    # -- assignments
-
-    def _assign(self, statement: Assign, state: State, place: Place) -> list[PathOutcome]:
-        if statement.declares and statement.type is not None and place.file.language != "python":
-            return [PathOutcome(after, "next") for after in cpp_declarations.declare(self, statement, state, place)]
-        if statement.value is None:
-            return [PathOutcome(state, "next")]
-        if statement.operator not in ("=", ":="):
-            target = statement.targets[0]
-            found: list[PathOutcome] = []
-            for after, (old, given) in self.each((target, statement.value), state, place):
-                if not tensor_writes.step_leaf(self, target, old, (statement.value,), after, place, statement.operator):
-                    continue
-                name = evaluation.variable_name(target)
-                for done, new in operators.augmented(self, statement.operator, old, given, after, place, name):
-                    # `y[0] += 1` writes into `y` again.
-                    for last in self.bind(target, new, done, place):
-                        found.append(PathOutcome(last, "next"))
-            return found
-        value = statement.value
-        if isinstance(value, Operation) and value.operator == "yield" and place.resumed is not None:
-            yields: Results = self.evaluate(value.operands[0], state, place) if value.operands else [(state, NONE)]
-            outcomes = [outcome for one, yielded in yields for outcome in place.resumed(one, yielded)]
-            for outcome in outcomes:
-                if outcome.kind == "next":
-                    for target in statement.targets:
-                        self.bind(target, outcome.state.opaque("sent"), outcome.state, place)
-            return outcomes
-        states = []
-        for after, result in self.evaluate(value, state, place):
-            going = [after]
-            for target in statement.targets:
-                self.name_thing(result, target, after)
-                going = [last for one in going for last in self.bind(target, result, one, place)]
-            states += going
-        return [PathOutcome(one, "next") for one in states]
-
-    def name_thing(self, value: Value, target: Expression, state: State) -> None:
-        """Let an unknown thing be called by the variable that first holds it."""
-        thing = state.thing(value)
-        if not isinstance(value, Ref):
-            return
-        if isinstance(thing, Opaque) and not thing.name:
-            state.change(value, name=evaluation.variable_name(target))
-        elif isinstance(thing, Tensor) and not (thing.name and thing.named):
-            state.change(value, name=evaluation.variable_name(target), named=True)
-
-    def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
-        """Give a target a value."""
-        if isinstance(target, Bracketed):
-            if len(target.items) == 1 and target.brackets == "()" and place.file.language != "python":
-                return self.bind(target.items[0], value, state, place)
-            going = [state]
-            starred = False
-            for index, item in enumerate(target.items):
-                if isinstance(item, Operation) and item.operator == "*":
-                    starred = True
-                    going = [last for one in going for last in self.bind(item.operands[0], one.opaque(), one, place)]
-                    continue
-                going = [
-                    last
-                    for one in going
-                    for last in self.bind(
-                        item, elements.element_of(self, value, one, None if starred else index, str(item)), one, place
-                    )
-                ]
-            return going
-        if isinstance(target, Operation) and target.operator == "*" and len(target.operands) == 1:
-            return self.bind(target.operands[0], value, state, place)  # what a pointer points to
-        name = simple_name(target)
-        if name:
-            self.bind_name(name, value, state, place)
-            return [state]
-        if isinstance(target, MemberAccess):
-            found: list[State] = []
-            for after, holder in self.evaluate(target.object, state, place):
-                found += elements.set_attribute(self, holder, target.name, value, after, place, str(target.object))
-            return found
-        if isinstance(target, Subscript):
-            found = []
-            for after, (holder, *indices) in self.each((target.object, *target.indices), state, place):
-                found += elements.set_element(
-                    self, holder, tuple(indices), value, after, place, evaluation.variable_name(target.object)
-                )
-            return found
-        return [after for after, _ in self.evaluate(target, state, place)]
-
-    def bind_name(self, name: str, value: Value, state: State, place: Place) -> None:
-        if place.file.language != "python":
-            cpp_declarations.assign(self, name, value, state, place)
-            return
-        frame = place.frame
-        if "<outer>" + name in state.frames[frame]:
-            outer = state.frames[frame].get("<parent>")
-            found = state.find(name, outer.number if isinstance(outer, Plain) else None)
-            if found is not None:
-                frame = found[0]
-        state.names(frame)[name] = value
-
 
 def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> None:
     """What only one side of is left, since the other has raised, is no choice: the program says that it must be so."""
@@ -673,30 +468,3 @@ def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> No
 def _is_dull(state: State) -> bool:
     """Whether nothing that a rule would tell is on the way in a state."""
     return not state.telling and state.modes == Modes()
-
-
-def _do_to_all(values: tuple[Value, ...], before: dict[Ref, Tensor | None], state: State) -> None:
-    """What two rounds of a loop have done to tensors, the others would have done to those like them."""
-    done = [
-        (old, new)
-        for value in values[:2]
-        for ref in making.tensors_in(value, state)
-        if (old := before.get(ref)) is not None and (new := state.tensor(ref)) is not None and new != old
-    ]
-    for value in values[2:]:
-        for ref in making.tensors_in(value, state):
-            mine = state.tensor(ref)
-            for old, new in done:
-                if mine is not None and (mine.inference, mine.grad, mine.leaf) == (old.inference, old.grad, old.leaf):
-                    state.change(ref, inference=new.inference, grad=new.grad, leaf=new.leaf, hazards=new.hazards)
-                    break
-
-
-_ANY_ERROR = frozenset(
-    {"RuntimeError", "Exception", "BaseException", "Error", "exception", "runtime_error", "TorchError"}
-)
-
-
-def _catches_torch(handler: Handler) -> bool:
-    """Whether a handler takes what PyTorch raises."""
-    return handler.caught is None or not _ANY_ERROR.isdisjoint(words_of(handler.caught))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..analysis.model_types import MODULES_GIVE_THEMSELVES
 from ..facts.expressions import (
     CallExpression,
     LambdaExpression,
@@ -15,27 +14,24 @@ from . import (
     cpp_values,
     distribution_calls,
     forward_hooks,
+    function_contexts,
     layer_calls,
-    making,
     model_names,
     model_training,
+    module_methods,
     reach,
-    saving_hazards,
-    tensor_writes,
     tensors,
     threads,
-    unnoticed,
 )
 from .events import EventKind
 from .guards_entered import leave_guard, set_modes
+from .module_methods import MODULE_KINDS
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_recorded, note_saving
+from .recording import note_recorded
 from .state import State
 from .values import (
-    CERTAIN,
     NONE,
     NOT_REQUIRED,
-    REQUIRED,
     ClassValue,
     Closure,
     Const,
@@ -46,7 +42,6 @@ from .values import (
     Name,
     Partial,
     Ref,
-    Table,
     Tensor,
     Truth,
     Value,
@@ -65,7 +60,7 @@ def call_instance(
 ) -> Results:
     """Call an object: a module runs its `forward` between its hooks."""
     assert isinstance(ref, Ref)
-    if thing.kind not in _MODULES:
+    if thing.kind not in MODULE_KINDS:
         return _run_instance(machine, ref, thing, arguments, keywords, state, place, shown)
     before, after = (
         forward_hooks.hooks_of(thing, name, state) for name in ("register_forward_pre_hook", "register_forward_hook")
@@ -75,9 +70,6 @@ def call_instance(
         results = _run_instance(machine, ref, thing, given, keywords, one, place, shown)
         found += forward_hooks.run_hooks(machine, ref, after, given, results, place, shown)
     return found
-
-
-_MODULES = ("module", "layer", "sequential")
 
 
 def _run_instance(
@@ -168,115 +160,18 @@ def call_instance_method(
     if thing.kind == "handle" and name == "remove":
         forward_hooks.remove_hook(thing, state)
         return [(state, NONE)]
-    if thing.kind in _MODULES:
-        if name in forward_hooks.REGISTERS and arguments:
-            return [(state, forward_hooks.register_hook(ref, name, arguments[0], state))]
-        if name == "apply" and arguments:
-            return _apply_to_all(machine, ref, arguments[0], state, place)
-        if name in MODULES_GIVE_THEMSELVES:
-            if name == "requires_grad_":
-                flag = arguments[0] if arguments else Const(True)
-                for parameter in layer_calls.parameters_of(ref, state) or ():
-                    if not tensor_writes.require_grad(machine, parameter, flag, state, place, name):
-                        return []
-            if name in ("train", "eval"):
-                layer_calls.set_training(ref, arguments[0] if arguments else Const(name == "train"), state)
-            return [(state, ref)]
-        if name == "is_training":
-            return instance_attribute(machine, ref, thing, "training", state, place, shown)
-        parts = layer_calls.listed_tensors(ref, name, state)
-        if parts is not None:
-            return [(state, parts)]
-        if name == "register_module" and len(arguments) >= 2:
-            return [(state, arguments[1])]
-        if (
-            name in ("register_buffer", "register_parameter")
-            and len(arguments) >= 2
-            and isinstance(arguments[0], Const)
-        ):
-            given = arguments[1]
-            is_parameter = name == "register_parameter" and state.tensor(given) is not None
-            if is_parameter and not tensor_writes.require_grad(machine, given, Const(True), state, place, name):
-                return []
-            going = machine.set_attribute(ref, str(arguments[0].value), given, state, place, shown)
-            return [(one, given) for one in going]
-        if name in (
-            "zero_grad",
-            "modules",
-            "children",
-            "named_modules",
-            "extra_repr",
-        ):
-            if name != "zero_grad":  # what is found there may be given another mode
-                layer_calls.set_training(ref, state.plain(), state)
-            return [(state, state.opaque(name, tensor=False))]
-        if name == "load_state_dict" and dict(keywords).get("assign") == Const(True):
-            table = state.thing(arguments[0]) if arguments else None
-            held = [*(value for _, value in table.pairs), table.rest or NONE] if isinstance(table, Table) else []
-            for given in (one for one in held if making.is_inference(one, state)):
-                if not tensor_writes.require_grad(machine, given, Const(True), state, place, name):
-                    return []
-            return [(state, NONE)]
-        if name == "load_state_dict":
-            modes = state.modes
-            state.modes = modes._replace(grad=False)
-            for parameter in layer_calls.parameters_of(ref, state) or ():
-                if not tensor_writes.write_tensor(machine, parameter, state, place, name):
-                    return []
-            state.modes = modes
-            return [(state, NONE)]
-        if name in ("forward", "__call__"):
-            return call_instance(machine, ref, thing, arguments, keywords, state, place, shown)
-        if name == "append" and thing.kind == "sequential" and arguments:
-            state.change(ref, attributes={**thing.attributes, str(len(thing.attributes)): arguments[0]})
-            return [(state, ref)]
-        if name == "__getitem__":
-            index = arguments[0] if arguments else NONE
-            key = str(int(index.value)) if isinstance(index, Const) and isinstance(index.value, float) else ""
-            return [(state, thing.attributes.get(key) or state.opaque(f"{shown}[]"))]
+    if thing.kind in MODULE_KINDS:
+        done = module_methods.call_module_method(machine, ref, thing, name, arguments, keywords, state, place, shown)
+        if done is not None:
+            return done
     if thing.kind == "optimizer":
-        if name == "step":
-            tensors.step_taken(machine, "optimizer", state, place)
-            tensors.step_writes(machine, thing.attributes.get("params", NONE), state, place)
-        if name == "step" and arguments and isinstance(arguments[0], Closure):
-            modes, opened = state.modes, state.opened
-            if state.modes.inference is False:
-                state.modes = state.modes._replace(grad=True)
-            results = machine.call_closure(arguments[0], (), (), state, place)
-            for after, _ in results:
-                after.modes, after.opened = modes, opened
-            return results
-        return [(state, NONE)]
+        return _call_optimizer(machine, thing, name, arguments, state, place)
+    if thing.kind == "context":
+        return function_contexts.call_context(machine, thing, name, arguments, state, place)
     if thing.kind == "options":
         if name == "requires_grad":
             state.change(ref, attributes={"requires_grad": arguments[0] if arguments else Const(True)})
         return [(state, ref)]
-    if thing.kind == "context" and name == "save_for_backward":
-        because = thing.attributes.get("<given>")
-        grad = state.grad_of(because) if because is not None else NOT_REQUIRED if state.modes.inference else REQUIRED
-        saved_ones = [one for saved in arguments for one in making.tensors_in(saved, state)]
-        unnoticed.note_saved(machine, saved_ones, state, place)
-        for one in saved_ones:
-            tensor = state.tensor(one)
-            if tensor is None or tensor.inference is not True or not tensor.shown:
-                if machine.watches:
-                    note_saving(one, grad, name, state, place)
-                continue
-            if grad:
-                hazard = saving_hazards.saving(machine, one, NONE, grad, state, place, name)
-                doubt = "" if CERTAIN in grad else "something that the function is given must require grad"
-                saving_hazards.report_hazard(machine, hazard._replace(doubt=doubt), state, place)
-                if not tensor_writes.cured(one, state):
-                    return []
-        return [(state, NONE)]
-    if thing.kind == "context" and name == "mark_dirty":
-        for one in (one for given in arguments for one in making.tensors_in(given, state)):
-            unnoticed.note_dirty(machine, one, state)
-        return [(state, NONE)]
-    if thing.kind == "context":  # `ctx` of an autograd.Function, or the function that it keeps: `ctx.run(x)`
-        if state.modes.records is False and any(making.is_tensor(one, state) for one in arguments):
-            return [(state, model_names.model_result(machine, f"ctx.{name}", NOT_REQUIRED, state, place))]
-        return [(state, state.opaque(name))]
     values = (*arguments, *(value for _, value in keywords))
     if thing.kind == "object" and thing.complete and thing.cls is not None:
         reach.unknown_call(state, values)
@@ -285,20 +180,23 @@ def call_instance_method(
     return [(state, state.opaque(origin=name))]
 
 
-def _apply_to_all(machine: Interpreter, ref: Ref, function: Value, state: State, place: Place) -> Results:
-    """`module.apply(init)`: of all that the module holds, and of itself."""
-    thing = state.thing(ref)
-    assert isinstance(thing, Instance)
-    going = [state]
-    for child in (*thing.attributes.values(), ref):
-        held = state.thing(child)
-        if isinstance(held, Instance) and held.kind in _MODULES and isinstance(child, Ref):
-            if child == ref:
-                results = [pair for s in going for pair in machine.call_value(function, (ref,), (), s, place, "apply")]
-            else:
-                results = [pair for s in going for pair in _apply_to_all(machine, child, function, s, place)]
-            going = [after for after, _ in results]
-    return [(after, ref) for after in going]
+def _call_optimizer(
+    machine: Interpreter, thing: Instance, name: str, arguments: tuple[Value, ...], state: State, place: Place
+) -> Results:
+    """A method of an optimizer; `step` runs what it is given with grad on, but not under inference mode."""
+    if name != "step":
+        return [(state, NONE)]
+    tensors.step_taken(machine, "optimizer", state, place)
+    tensors.step_writes(machine, thing.attributes.get("params", NONE), state, place)
+    if not arguments or not isinstance(arguments[0], Closure):
+        return [(state, NONE)]
+    modes, opened = state.modes, state.opened
+    if state.modes.inference is False:
+        state.modes = state.modes._replace(grad=True)
+    results = machine.call_closure(arguments[0], (), (), state, place)
+    for after, _ in results:
+        after.modes, after.opened = modes, opened
+    return results
 
 
 def call_class_method(
@@ -367,7 +265,7 @@ def instance_attribute(
             return [(state, found)]
         if place.file.language != "python":
             return [(state, cpp_values.member_of(machine, holder, thing, name, state, place))]
-    if thing.kind in _MODULES and name == "training":
+    if thing.kind in MODULE_KINDS and name == "training":
         value: Value = Truth(("training", holder))
     elif thing.kind == "context" and name in ("saved_tensors", "saved_variables"):
         value = state.add(Items("()", (), state.opaque(tensor=True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -12,9 +12,10 @@ from ..facts.bodies import AnyStatement, Body, BodyParameter
 from ..facts.expressions import Expression
 from ..named_tuples import NamedTuple
 from .events import Event, EventKind
+from .kept_results import KeptResults
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Tensor, Thing, Value
+from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Thing, Value
 
 Keywords = tuple[tuple[str, Value], ...]
 """Arguments that are given by name."""
@@ -74,14 +75,9 @@ class Interpreter(Protocol):
     """The objects that methods of a class train (`State.part_of_receiver`)."""
     recorded: list[Recorded] | None
     """What is recorded, where that is being looked for."""
-    results: dict[int, Tensor]
-    """By function (its body's id) that keeps what it gives, an inference tensor that it has kept."""
-    kept_in: set[tuple[int, int]]
-    """(such a function, the function or module that was run when it gave it): there, the order of calls is known."""
+    kept: KeptResults
     root: Body | None
     """The function or module that is run by itself."""
-    reads_kept: bool
-    """What such functions have kept is what calls of them give."""
     watches: bool
     """Somebody looks at the tensors: which ops save them is noted."""
 
@@ -93,6 +89,9 @@ class Interpreter(Protocol):
 
     def run(self, statements: Sequence[AnyStatement], state: State, place: Place) -> list[PathOutcome]:
         """What becomes of a state that runs a block."""
+
+    def joined(self, states: Iterable[State], place: Place) -> list[State]:
+        """The states, each once."""
 
     def bind(self, target: Expression, value: Value, state: State, place: Place) -> list[State]:
         """Give a target a value."""

@@ -70,13 +70,13 @@ def run_reached(
         for file, owner, body in functions:
             if id(body) not in reach and model_training.may_train(body):
                 run_function_of(machine, file, owner, body)
-    if machine.results and any(model_training.may_train(body) for _, _, body in functions):
-        machine.reads_kept = True
-        names = {body.name for _, _, body in functions if id(body) in machine.results}
+    if machine.kept and any(model_training.may_train(body) for _, _, body in functions):
+        machine.kept.are_read = True
+        names = {body.name for _, _, body in functions if body in machine.kept}
         for file, owner, body in functions:
-            if id(body) not in machine.results and not names.isdisjoint(words_in(body)):
+            if body not in machine.kept and not names.isdisjoint(words_in(body)):
                 run_function_of(machine, file, owner, body)
-        machine.reads_kept = False
+        machine.kept.are_read = False
     left = machine.left.found(functions)
     for file, owner, body in functions:
         fills = _fills_of(owner, machine) if owner is not None else {}

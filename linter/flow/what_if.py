@@ -21,12 +21,13 @@ def events_instead(use: GuardUse, facts: Facts, project: Project, effect: Effect
     All guards of that name are run as such ones at once, and so are all classes and macros that stand for guards: many
     questions cost one run.
     """
-    known = _new_events(project, use.guard if use.guard in _KNOWN else "", effect)
-    mine = [event for event in known[facts.path] if use_of(event, facts) is use]
+    by_file = _new_events(project, use.guard if use.guard in _KNOWN else "", effect)
+    mine = [event for event in by_file.get(facts.path, ()) if use_of(event, facts) is use]
     if use.form is Form.MEMBER and use.class_ is not None:
         # It acts where an object of the class is made.
         for where, mention in project.mentions_of(facts.classes[use.class_].name, facts):
-            mine += [event for event in known[where.path] if event.guard and event.guard.span.holds(mention.type_span)]
+            there = by_file.get(where.path, ())
+            mine += [event for event in there if event.guard and event.guard.span.holds(mention.type_span)]
     return sorted(mine, key=lambda event: (event.path, event.span))
 
 

@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import guards
-from ..analysis.calls import computes_tensors, is_load, is_run
+from ..analysis.calls import QUERIES, computes_tensors, is_load, is_run
 from ..analysis.coverage import covering, is_constantly_on
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
@@ -66,9 +66,9 @@ RULE = Rule(
 )
 
 _TRAINS = frozenset({"backward", "zero_grad", "step"})
-_READS = frozenset(
-    """argmax item max min sum mean softmax topk sort toTensor toTuple elements size sizes data_ptr accessor cpu to eq
-    squeeze slice select view requires_grad is_inference grad_fn defined dim numel dtype device print""".split()
+_READS = QUERIES | frozenset(
+    """argmax item max min sum mean softmax topk sort toTensor toTuple elements data_ptr accessor cpu to eq squeeze
+    slice select view requires_grad is_inference grad_fn print""".split()
 )
 """How programs read what a model gave. Whatever ops do, these say what the guard's scope was written for."""
 

@@ -43,10 +43,10 @@ from functools import lru_cache
 
 from ..analysis.project import Project
 from ..facts import Facts, Form, Span
-from ..facts.expressions import CallExpression, last_name, nodes_of
+from ..facts.expressions import last_name
 from ..facts.python_uses import C_GUARDS, MODES, uses_of
 from ..facts.spans import Nested
-from ..facts.statement_walk import all_statements, bodies_around, bodies_of, expressions_of
+from ..facts.statement_walk import all_statements, bodies_around, bodies_of, calls_of
 from ..findings import Finding
 from ..guards import current_guards
 from ..rule import Rule
@@ -98,11 +98,10 @@ def _handed_to_a_thread(span: Span, facts: Facts) -> str:
 def _handing(facts: Facts) -> Nested[tuple[Span, str]]:
     """The statements of a file that hand something to another thread, and by which function."""
     found = [
-        (statement.span, last_name(node.callee))
+        (statement.span, last_name(call.callee))
         for body in bodies_of(facts)
         for statement in all_statements(body.statements)
-        for expression in expressions_of(statement)
-        for node in nodes_of(expression)
-        if isinstance(node, CallExpression) and last_name(node.callee) in _TO_THREADS
+        for call in calls_of(statement)
+        if last_name(call.callee) in _TO_THREADS
     ]
     return Nested(found, lambda one: one[0])

@@ -46,10 +46,11 @@ from collections.abc import Iterator, Sequence
 from .. import guards
 from ..analysis.guarded_methods import guard_above
 from ..analysis.project import Project
+from ..analysis.written_guards import guard_called, mode_given
 from ..facts import Facts, Span
-from ..facts.bodies import AnyStatement, Block, Body, BodyKind, Evaluate
-from ..facts.expressions import CallExpression, Expression, KeywordArgument, NamePath, last_name, nodes_of, truth_of
-from ..facts.statement_walk import blocks_of, expressions_of
+from ..facts.bodies import AnyStatement, Block, BodyKind, Evaluate
+from ..facts.expressions import CallExpression, Expression, last_name
+from ..facts.statement_walk import blocks_of, bodies_of, calls_of
 from ..findings import Finding, Severity
 from ..guards import guards_with
 from ..lazy_regex import lazy_regex
@@ -73,20 +74,15 @@ _OPTIMIZER = lazy_regex(r"(?i)opt(?:im(?:izer)?)?\d*s?$|scaler$|adam\w*$|sgd$")
 
 @RULE.check_file
 def trains(facts: Facts, project: Project) -> Iterator[Finding]:
-    for body in _functions(facts.bodies):
+    for body in bodies_of(facts):
+        if body.kind is not BodyKind.FUNCTION:
+            continue
         guard = guard_above(body)
         trained = _training_under_grad(body.statements, is_on=False) if guard else None
         if trained is not None:
             span, call = trained
             message = f"`{body.name}` is under `{guard}`, turns gradients on again, and calls `{call}`: move the guard"
             yield RULE.at(facts, span, message)
-
-
-def _functions(bodies: Sequence[Body]) -> Iterator[Body]:
-    for body in bodies:
-        if body.kind is BodyKind.FUNCTION:
-            yield body
-        yield from _functions(body.inner)
 
 
 def _training_under_grad(block: Sequence[AnyStatement], *, is_on: bool) -> tuple[Span, str] | None:
@@ -105,24 +101,15 @@ def _training_under_grad(block: Sequence[AnyStatement], *, is_on: bool) -> tuple
 
 
 def _turns_on(expression: Expression) -> bool:
-    if not isinstance(expression, CallExpression) or not isinstance(expression.callee, NamePath):
-        return False
-    guard = guards.python_guard(".".join(expression.callee.path))
-    given = expression.arguments[0] if expression.arguments else None
-    mode = truth_of(given.value if isinstance(given, KeywordArgument) else given)
-    return guard == guards.ENABLE_GRAD or (guard == guards.SET_GRAD_ENABLED and mode is True)
+    guard = guard_called(expression) if isinstance(expression, CallExpression) else None
+    return guard == guards.ENABLE_GRAD or (guard == guards.SET_GRAD_ENABLED and mode_given(expression) is True)
 
 
 def _trains(statement: AnyStatement) -> str:
     """The call of a statement that trains; empty for none."""
-    for expression in expressions_of(statement):
-        for node in nodes_of(expression):
-            if isinstance(node, CallExpression):
-                callee = node.callee
-                name = last_name(callee)
-                if name == "backward" or str(callee).endswith("autograd.grad"):
-                    return str(callee)
-                owner = str(callee).rpartition(".")[0]
-                if name == "step" and _OPTIMIZER.search(owner):
-                    return str(callee)
+    for call in calls_of(statement):
+        written = str(call.callee)
+        name, owner = last_name(call.callee), written.rpartition(".")[0]
+        if name == "backward" or written.endswith("autograd.grad") or (name == "step" and _OPTIMIZER.search(owner)):
+            return written
     return ""

@@ -61,7 +61,7 @@ from ..facts.expressions import (
 )
 from ..facts.python_model import PythonUse
 from ..facts.python_uses import uses_of
-from ..facts.statement_walk import all_statements, expressions_of
+from ..facts.statement_walk import all_statements, calls_of, expressions_of
 from ..findings import Applicability, Finding, Severity
 from ..flow.library import LOSS_METHODS
 from ..guards import Effect, guards_with
@@ -159,15 +159,14 @@ def _functions(body: Body, trains: bool) -> Iterator[tuple[Body, bool]]:
 
 def _parameters(statements: Iterable[AnyStatement], use: PythonUse | None, facts: Facts) -> Iterator[Finding]:
     for statement in statements:
-        for expression in expressions_of(statement):
-            for node in nodes_of(expression):
-                if isinstance(node, CallExpression) and last_name(node.callee) in _NEW_PARAMETERS:
-                    message = (
-                        f"`{last_name(node.callee)}` makes parameters under inference mode, inference tensors: "
-                        f"training them raises; use no_grad"
-                    )
-                    yield RULE.at(facts, statement.span, message, use=use.use if use is not None else None)
-                    return
+        for call in calls_of(statement):
+            if last_name(call.callee) in _NEW_PARAMETERS:
+                message = (
+                    f"`{last_name(call.callee)}` makes parameters under inference mode, inference tensors: "
+                    f"training them raises; use no_grad"
+                )
+                yield RULE.at(facts, statement.span, message, use=use.use if use is not None else None)
+                return
 
 
 def _made(statements: Iterable[AnyStatement]) -> set[str]:

@@ -10,7 +10,7 @@ import fcntl
 import os
 import select
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,53 +95,66 @@ def _opened_again(path: str, stream: int, status: os.stat_result) -> int | None:
     return new
 
 
+_Steps = Iterator[tuple[int, int]]
+"""Carries something on whenever the descriptor that it gives is ready, for reading or for writing."""
+
+
+def _heard(told: int, heard: bytearray) -> _Steps:
+    yield told, select.POLLIN
+    while data := os.read(told, 64):
+        heard += data
+        yield told, select.POLLIN
+
+
+def _carried_out(stream: int, pipe: int) -> _Steps:
+    """What the program writes goes on to its file."""
+    left = FILE_LIMIT
+    yield pipe, select.POLLIN
+    while data := os.read(pipe, min(left, _PIECE)):
+        left -= _write_all(stream, data)
+        yield pipe, select.POLLIN
+
+
+def _carried_in(stream: int, pipe: int) -> _Steps:
+    """What the program reads: more is read when that is on its way, so neither side can make the other wait."""
+    os.set_blocking(pipe, False)
+    yield stream, select.POLLIN
+    while unsent := os.read(stream, _PIECE):
+        while unsent:
+            yield pipe, select.POLLOUT
+            unsent = unsent[os.write(pipe, unsent) :]
+        yield stream, select.POLLIN
+
+
 def wait_and_carry(told: int, relays: Iterable[Relay]) -> bytes:
     """Reads `told` to its end and returns what came; meanwhile, and until they end, carries the relayed streams on.
 
     By one thread: where the next process is in another namespace for processes, a process can't have two.
     """
     poll = select.poll()
-    poll.register(told, select.POLLIN)
-    carried: dict[int, Relay] = {}
-    waiting = {told}
+    waiting: dict[int, tuple[_Steps, int, bool]] = {}
+
+    def go_on(steps: _Steps, ends_with: int, is_awaited: bool) -> None:
+        with contextlib.suppress(OSError):  # of a reader that is gone, a disk that is full
+            for descriptor, event in steps:
+                poll.register(descriptor, event)
+                waiting[descriptor] = steps, ends_with, is_awaited
+                return
+        os.close(ends_with)
+
+    heard = bytearray()
+    go_on(_heard(told, heard), told, True)
     for relay in relays:
         os.dup2(relay.original, relay.stream)
         os.close(relay.original)
-        if relay.pipe is None:
-            continue
-        ready_first = relay.stream if relay.reads else relay.pipe
-        poll.register(ready_first, select.POLLIN)
-        carried[relay.pipe] = carried[ready_first] = relay
-        if not relay.reads:
-            waiting.add(relay.pipe)
-    heard, left, unsent = b"", FILE_LIMIT, b""
-    while waiting:
+        if relay.pipe is not None:
+            steps = (_carried_in if relay.reads else _carried_out)(relay.stream, relay.pipe)
+            go_on(steps, relay.pipe, not relay.reads)
+    while any(is_awaited for _, _, is_awaited in waiting.values()):
         for ready, _ in poll.poll():
-            data = b""
-            relay_of = carried.get(ready)
-            with contextlib.suppress(OSError):  # of a reader that is gone, a disk that is full
-                if relay_of is None:
-                    heard += (data := os.read(told, 64))
-                elif not relay_of.reads:
-                    data = os.read(ready, min(left, _PIECE))
-                    left -= _write_all(relay_of.stream, data)
-                elif ready == relay_of.stream:
-                    data = unsent = os.read(ready, _PIECE)
-                else:
-                    unsent = unsent[os.write(ready, unsent) :]
-                    data = b"sent"
-            if data and relay_of is not None and relay_of.pipe is not None and relay_of.reads:
-                # What it brings is read when what was read is on its way: neither side can make the other wait.
-                other = relay_of.pipe if ready == relay_of.stream else relay_of.stream
-                if other == relay_of.pipe or not unsent:
-                    poll.unregister(ready)
-                    os.set_blocking(relay_of.pipe, False)
-                    poll.register(other, select.POLLOUT if other == relay_of.pipe else select.POLLIN)
-            elif not data:
-                poll.unregister(ready)
-                os.close(relay_of.pipe if relay_of is not None and relay_of.pipe is not None else ready)
-                waiting.discard(ready)
-    return heard
+            poll.unregister(ready)
+            go_on(*waiting.pop(ready))
+    return bytes(heard)
 
 
 def _write_all(descriptor: int, data: bytes) -> int:

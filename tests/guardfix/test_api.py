@@ -15,6 +15,8 @@ import guardfix
 from fixture_files import ROOT, Fixture, all_fixtures
 from guardfix import api
 
+pytestmark = pytest.mark.usefixtures("away_from_home")
+
 KERNEL = """#include <torch/torch.h>
 struct F : torch::autograd::Function<F> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor x) {

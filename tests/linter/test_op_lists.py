@@ -15,10 +15,10 @@ TYPES = frozenset({"bool", "char", "double", "float", "int", "long", "short"})
 """Methods of tensors that are called as C++'s types are."""
 WITH_A_REASON = {
     "analysis/calls.py:_METHODS",
+    "analysis/calls.py:QUERIES",
     "analysis/cpp_mode_switches.py:_NEVER_RAISES",
     "analysis/function_outlines.py:_COMMON",
     "analysis/idle_code.py:_MOVES_A_MODEL",
-    "analysis/idle_code.py:_QUERIES",
     "analysis/model_types.py:MODULES_GIVE_THEMSELVES",
     "analysis/own_op_calls.py:_KEEPS",
     "flow/recording.py:_GATHERS",

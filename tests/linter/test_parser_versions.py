@@ -17,6 +17,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+pytestmark = pytest.mark.usefixtures("away_from_home")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

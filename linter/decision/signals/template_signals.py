@@ -50,16 +50,11 @@ def template_of_calls(scene: Scene) -> Iterator[SignalMatch]:
     if scene.facts.template is None or scene.outermost is None or not scene.outermost.name.startswith("__"):
         return
     call = scene.first_below(_any_call)
-    if call is not None and (_PLACEHOLDER.match(call.callee) or _stands_for_a_call(call)):
+    if call is not None and _PLACEHOLDER.match(call.callee):
         yield SignalMatch("the template writes functions that call anything below the guard", call.span.start)
 
 
 _PLACEHOLDER = lazy_regex(r"[{$%]")
-
-
-def _stands_for_a_call(call: Call) -> bool:
-    """`${call}`, which is read as the call of an op without arguments, `op.ca()`."""
-    return call.callee.startswith("op.") and not call.arguments
 
 
 def _any_call(call: Call) -> bool:

@@ -1,7 +1,6 @@
-"""What runs after a block, on the way on from it.
+"""C++ code that surely runs after a block: in the same function, whatever the conditions between are.
 
-The facts know no control flow; this is as much of it as a rule needs that says "here it raises": only code that
-is surely reached from the block's end, whatever the conditions between are.
+As much of control flow as a rule needs that says "here it raises".
 """
 
 from __future__ import annotations

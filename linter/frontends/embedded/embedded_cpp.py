@@ -324,12 +324,12 @@ _MARK = b"_"
 
 
 def _placeholder(written: bytes, name: bytes) -> bytes:
-    """A name as long as the placeholder; one that stands for a call becomes the call of an op."""
+    """A name as long as the placeholder; one that stands for a call is called, as no program writes it."""
     length = len(written)
     if b"\n" in written:
         return re.sub(rb"[^\r\n]", b" ", written)
     if b"call" in name and length >= 7:
-        return b"op." + name[: length - 5].ljust(length - 5, b"_") + b"()"
+        return b"$p." + name[: length - 5].ljust(length - 5, b"_") + b"()"
     # No `_` at the end: that would be an in-place op's name.
     return (name or b"x")[-(length - 1) :].rjust(length, _MARK)
 

@@ -1,4 +1,4 @@
-"""The front end of Python."""
+"""Python as a language of guardfix: what reads its files, each part imported when it is needed."""
 
 from __future__ import annotations
 

@@ -21,6 +21,8 @@ from guardfix import FixableReport, Options, StepTaken, Workspace, check_text
 from guardfix.cli.schema_command import schema_text
 from guardfix.output.format_registry import Output, format_names, load_format
 
+pytestmark = pytest.mark.usefixtures("away_from_home")
+
 KERNEL = """#include <torch/torch.h>
 
 struct F : torch::autograd::Function<F> {

@@ -15,6 +15,8 @@ from fixture_files import ROOT
 from guardfix import Options, check_text
 from guardfix.output.format_registry import Output, format_names, load_format
 
+pytestmark = pytest.mark.usefixtures("away_from_home")
+
 PLANTED = '''"""One line a finding, between bars."""
 
 from __future__ import annotations

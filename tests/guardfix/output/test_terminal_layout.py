@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from guardfix.output.terminal_layout import cells, displayable, frame, has_links, reflowed, wrapped
 
+pytestmark = pytest.mark.usefixtures("away_from_home")
+
 
 @pytest.mark.parametrize(
     ("text", "width"),

@@ -41,6 +41,7 @@ BELOW = "at::AutoDispatchBelowAutograd guard;"
         pytest.param(DOLLARS.replace("WORK", "${call}"), "kernel template-of-calls", id="any call, by a dollar"),
         pytest.param(PER_CENTS.replace("WORK", "%(call)s"), "kernel template-of-calls", id="any call, by a per cent"),
         pytest.param(DOLLARS.replace("WORK", "op.call(x)"), "unknown", id="any function, one op"),
+        pytest.param(DOLLARS.replace("WORK", "op.run()"), "unknown", id="any function, one op without arguments"),
         pytest.param(DOLLARS.replace("${name}", "run").replace("WORK", "${call}"), "unknown", id="one function"),
         pytest.param(WRITTEN.format("apply", "{call}"), "unknown", id="one function, any call"),
         pytest.param(WRITTEN.format("{name}", "log({x})"), "unknown", id="any function, one call"),

@@ -12,6 +12,8 @@ from guardfix.cli.main import cli
 from guardfix.cli.quick import is_clean
 from guardfix.output.report_summary import notes
 
+pytestmark = pytest.mark.usefixtures("away_from_home")
+
 CPP = "at::AutoDispatchBelowADInplaceOrView g;"
 OLD = "at::AutoNonVariableTypeMode g;"
 OPTIONS = Options(extend_select=("GF002",))

@@ -115,7 +115,7 @@ ESCAPES = [
     pytest.param("f'a{{b}}c'", "a {b }c", id="doubled braces"),
     pytest.param("f'a{name}c'", "a__namec", id="an expression becomes a name of its length"),
     pytest.param("'a${name}c'", "a___namec", id="a placeholder too"),
-    pytest.param("'a${base_call}c'", "aop.base_ca()c", id="one for a call becomes a call"),
+    pytest.param("'a${base_call}c'", "a$p.base_ca()c", id="one for a call becomes a call"),
     pytest.param("'a\\n  ${statements}\\nb'", "a \n                \nb", id="one alone on its line becomes blank"),
 ]
 
