@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..facts.bodies import Body
-from ..facts.expressions import CallExpression, last_name
+from ..facts.expressions import CallExpression, Expression, last_name
 from .paths import Interpreter, Keywords, Place
 from .state import State
 from .values import (
@@ -14,10 +16,19 @@ from .values import (
     Value,
 )
 
+TYPE = "<type> "
+"""In front of the names of types in a frame."""
+
 
 def changed(closure: Closure, **fields: object) -> Closure:
     values = {field: getattr(closure, field) for field in closure.__struct_fields__}
     return Closure(**{**values, **fields})
+
+
+def instantiated(closure: Closure, given: Sequence[Expression]) -> Closure:
+    """A C++ template with the types that a call names: `run<c10::InferenceMode>(x)`."""
+    pairs = zip(closure.body.type_parameters, given, strict=False)
+    return changed(closure, types=tuple((TYPE + name, Const(one)) for name, one in pairs if name))
 
 
 def is_static(closure: Closure) -> bool:
@@ -31,7 +42,7 @@ def is_property(closure: Closure) -> bool:
     )
 
 
-_KEEPING = frozenset({"lru_cache", "cache"})
+_KEEPING = frozenset({"lru_cache", "cache", "cached_property"})
 
 
 def keeps_results(closure: Closure) -> bool:
