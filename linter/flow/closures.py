@@ -69,7 +69,8 @@ def bound_arguments(
         elif parameter.name in by_name:
             given[parameter.name] = by_name.pop(parameter.name)
         elif parameter.default is not None:
-            given[parameter.name] = machine.evaluate(parameter.default, state, place)[0][1]
+            results = machine.evaluate(parameter.default, state, place)
+            given[parameter.name] = results[0][1] if results else state.opaque(parameter.name)  # one that raises
         else:
             given[parameter.name] = machine.parameter(parameter, state, place)
     return given
