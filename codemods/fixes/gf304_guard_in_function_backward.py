@@ -11,7 +11,7 @@ from ..site import Site
 FIX = FixRule()
 
 
-@FIX.fix
+@FIX.fix_in("cpp")
 def remove(site: Site) -> Fix | None:
     edits = guard_removal(site)
     if not edits:

@@ -14,7 +14,12 @@ ESCAPES = (
     EventKind.INFERENCE_RESULT,
 )
 """What goes wrong with inference tensors outside of the mode."""
-GRADIENTS = (EventKind.NOT_RECORDED, EventKind.GRADIENT_EXPECTED, EventKind.BACKWARD_IN_INFERENCE)
+GRADIENTS = (
+    EventKind.NOT_RECORDED,
+    EventKind.GRADIENT_EXPECTED,
+    EventKind.GRADIENT_OF_ZEROS,
+    EventKind.BACKWARD_IN_INFERENCE,
+)
 """What goes wrong with gradients under a guard."""
 
 
@@ -29,7 +34,9 @@ def escape_message(event: Event, facts: Facts) -> str:
 def gradient_message(event: Event, facts: Facts) -> str:
     """Under which guard gradients are asked for, and what comes of it."""
     guard = f" under the guard of {_where(event, facts)}" if event.guard is not None else ""
-    if event.guard is not None and event.guard.is_engine:
+    if event.guard is not None and event.guard.name == "checkpoint":
+        guard = " in a reentrant checkpoint that is given nothing that requires grad"
+    elif event.guard is not None and event.guard.is_engine:
         recording = "torch.enable_grad()" if facts.language == "python" else "torch::AutoGradMode(true)"
         guard = f" in `{event.guard.name}` outside `{recording}`"
     if event.kind is not EventKind.BACKWARD_IN_INFERENCE:

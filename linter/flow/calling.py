@@ -38,6 +38,7 @@ from . import (
     tensor_writes,
     tensors,
 )
+from .function_transforms import under_guards
 from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
 from .paths import Interpreter, Keywords, PathOutcome, Place, Results
 from .program import File
@@ -164,10 +165,12 @@ def apply_decorator(machine: Interpreter, decorator: Value, function: Value, sta
         if isinstance(function, Closure):
             guards = (decorator, *function.guards)
             return [(state, closures.changed(function, guards=guards))]
+        if isinstance(function, (Ref, Method, Name, Partial)):
+            return [(state, Partial(function, (), (), (decorator,)))]
         return [(state, function)]
     if isinstance(decorator, Name):
         name = decorator.path[-1]
-    elif isinstance(decorator, (Closure, Partial)):
+    elif isinstance(decorator, (Closure, Partial, ClassValue)):
         return call_value(machine, decorator, (function,), (), state, place, "")
     else:
         thing = state.thing(decorator)
@@ -209,6 +212,7 @@ def call_closure(
     file: File = closure.program
     step = place.step(f"calls `{body.name or 'a lambda'}`")
     inside = Place(file, body, frame, body.header, (*place.calls, (body, step)))
+    state.names(frame).update(closure.types)
     state.names(frame).update(closures.bound_arguments(body, arguments, keywords, machine, state, inside))
     if closure.owner is not None:
         state.names(frame)["<class>"] = closure.owner
@@ -324,8 +328,12 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
     machine.attributes_behind(closure, before, outcomes)
     for outcome in outcomes:
         model_training.tell_shared(machine, outcome.state, place)
-        if body.name == "backward" and outcome.kind == "return":
+        may_be_again = not closure.unknown and (engine or file.language != "python")
+        if body.name == "backward" and outcome.kind == "return" and may_be_again:
             differentiation.tell_lost_gradients(machine, outcome.value, outcome.state, place)
+        made = outcome.state.tensor(outcome.value)
+        if engine and body.name == "forward" and made is not None:
+            objects.tell_inference_result(machine, made, engine[0].name, outcome.state, place)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
             if outcome.returned is not None:
@@ -442,6 +450,8 @@ def call_value(
 ) -> Results:
     """Call a value."""
     if isinstance(callee, Closure):
+        if callee.body.type_parameters and isinstance(written, NamePath):
+            callee = closures.instantiated(callee, written.template_arguments or ())
         results = call_closure(machine, callee, arguments, keywords, state, place)
         if model_names.is_model_name(callee.body.name):
             for after, value in results:
@@ -456,9 +466,8 @@ def call_value(
     if isinstance(callee, Method):
         return call_method(machine, callee.receiver, callee.name, arguments, keywords, state, place, shown)
     if isinstance(callee, Partial):
-        return call_value(
-            machine, callee.callee, (*callee.arguments, *arguments), (*callee.keywords, *keywords), state, place, shown
-        )
+        every, named = (*callee.arguments, *arguments), (*callee.keywords, *keywords)
+        return under_guards(machine, callee.guards, callee.callee, every, named, state, place, shown)
     if isinstance(callee, GuardValue):
         # A guard called with a function guards it.
         if len(arguments) == 1:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..facts.bodies import Body
+from ..facts.expressions import Expression
 from .paths import Interpreter, Keywords, Place
 from .state import State
 from .values import (
@@ -13,10 +16,19 @@ from .values import (
     Value,
 )
 
+TYPE = "<type> "
+"""In front of the names of types in a frame."""
+
 
 def changed(closure: Closure, **fields: object) -> Closure:
     values = {field: getattr(closure, field) for field in closure.__struct_fields__}
     return Closure(**{**values, **fields})
+
+
+def instantiated(closure: Closure, given: Sequence[Expression]) -> Closure:
+    """A C++ template with the types that a call names: `run<c10::InferenceMode>(x)`."""
+    pairs = zip(closure.body.type_parameters, given, strict=False)
+    return changed(closure, types=tuple((TYPE + name, Const(one)) for name, one in pairs if name))
 
 
 def is_static(closure: Closure) -> bool:
@@ -48,7 +60,8 @@ def bound_arguments(
         elif parameter.name in by_name:
             given[parameter.name] = by_name.pop(parameter.name)
         elif parameter.default is not None:
-            given[parameter.name] = machine.evaluate(parameter.default, state, place)[0][1]
+            results = machine.evaluate(parameter.default, state, place)
+            given[parameter.name] = results[0][1] if results else state.opaque(parameter.name)  # one that raises
         else:
             given[parameter.name] = machine.parameter(parameter, state, place)
     return given

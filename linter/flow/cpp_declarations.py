@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..facts.bodies import Assign
-from ..facts.expressions import Bracketed, simple_name
-from . import classes, cpp_threads, cpp_values
+from ..facts.expressions import Bracketed, NamePath, TypeName, simple_name
+from . import classes, cpp_threads, cpp_values, held_guards
+from .closures import TYPE
 from .guards_entered import forget_modes
 from .paths import Interpreter, Place
 from .state import State
-from .values import Instance, Items, Opaque, Ref, Tensor, Value
+from .values import Const, Instance, Items, Opaque, Ref, Tensor, Value
 
 
 def declare(machine: Interpreter, statement: Assign, state: State, place: Place) -> list[State]:
     """`T a;`, `T a(x);`, `T a{x};`, `T a = x;`, `auto& a = x;`."""
     written, value = statement.type, statement.value
     path = classes.type_path(written)
+    named = state.find(TYPE + path.name, place.frame) if path is not None and len(path.path) == 1 else None
+    if named is not None and isinstance(named[1], Const) and isinstance(written, TypeName):
+        given = named[1].value  # a template's parameter
+        path = classes.type_path(given) if isinstance(given, (NamePath, TypeName)) else path
+        written = replace(written, name=path) if path is not None else written
     target = statement.targets[0]
     name = simple_name(target)
     braces = value.items if isinstance(value, Bracketed) and not isinstance(target, Bracketed) else None
@@ -57,7 +65,8 @@ def declare(machine: Interpreter, statement: Assign, state: State, place: Place)
     doubtful = machine.recorded is not None and cpp_threads.may_be_guard(machine, statement, place)
     for after, given in results:
         machine.name_thing(given, target, after)
-        if doubtful:
+        held_guards.begin(given, after)
+        if doubtful and not held_guards.is_held(given, after):
             forget_modes(after)
         if name:
             after.names(place.frame)[name] = given
@@ -76,6 +85,9 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
         if was_tensor and isinstance(value, Ref) and isinstance(given, Opaque) and given.tensor is None:
             state.change(value, tensor=True)  # as it was declared
         holder = found[1]
+        if held_guards.is_held(holder, state):
+            state.names(found[0])[name] = held_guards.replace(holder, value, state)
+            return
         if isinstance(held, Instance) and held.cls is not None and isinstance(given, Items) and given.kind == "{}":
             assert isinstance(holder, Ref)
             members = (member.name for member in held.cls.body.members)
@@ -86,6 +98,11 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
     self_ = state.find("<self>", place.frame)
     thing = state.thing(self_[1]) if self_ is not None else None
     if self_ is not None and isinstance(thing, Instance) and isinstance(self_[1], Ref):
+        if thing.cls is not None and any(member.name == name for member in thing.cls.body.members):
+            before = cpp_values.member_of(machine, self_[1], thing, name, state, place)
+            value = held_guards.replace(before, value, state) if held_guards.is_held(before, state) else value
+            thing = state.thing(self_[1])
+            assert isinstance(thing, Instance)
         state.change(self_[1], attributes={**thing.attributes, name: value})
         machine.stored(self_[1], name, value, state, place)
         return

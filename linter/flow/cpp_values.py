@@ -16,7 +16,7 @@ from ..facts.expressions import (
 )
 from ..facts.statement_walk import words_in
 from ..guards import GRAD_MODE_SETTER, Effect
-from . import classes, closures, cpp_threads, layer_calls, reach
+from . import classes, closures, cpp_threads, held_guards, layer_calls, reach
 from .guards_entered import guard_of, made_guard, on_and_off, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
@@ -78,6 +78,9 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
         return state.add(
             Table((), value_of_type(machine, inner[-1], name, state, place) if inner else state.opaque(name), True)
         )
+    kept = _guard_kept(path, place)
+    if kept is not None:
+        return held_guards.empty(kept, state)
     if last in _POINTERS and inner:
         return value_of_type(machine, inner[0], name, state, place)
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
@@ -208,6 +211,11 @@ def made_of_type(
         return [(state, state.add(Items("[]", (), sized) if numbers else Items("[]", values)))]
     if last in _MAPS:
         return [(state, state.add(Table((), None, True)))]
+    kept = _guard_kept(path, place)
+    if kept is not None and not (values and held_guards.is_held(values[0], state)):
+        if not values or values == (NONE,):
+            return [(state, held_guards.empty(kept, state))]
+        return held_guards.newly_kept(machine, kept, values, state, place)
     if last in _POINTERS:
         return [(state, values[0] if values else NONE)]
     if last in _NUMBERS:
@@ -347,7 +355,9 @@ def _begins(written: Expression, place: Place) -> bool:
     """Whether a member is something before a constructor gives it a value: a guard acts, a container is empty."""
     path = classes.type_path(written)
     marked = bool(getattr(written, "marks", ""))
-    return is_guard(written, place) or (path is not None and not marked and path.name in _SEQUENCES | _MAPS)
+    if is_guard(written, place) or (path is not None and _guard_kept(path, place) is not None):
+        return True
+    return path is not None and not marked and path.name in _SEQUENCES | _MAPS
 
 
 def _guard_named(path: NamePath, place: Place) -> tuple[str, Effect] | None:
@@ -355,6 +365,12 @@ def _guard_named(path: NamePath, place: Place) -> tuple[str, Effect] | None:
     found = guard_of(Name(path.path), "cpp")
     alias = place.file.guard_aliases.get(path.name) if found is None else None
     return guard_of(Name((alias,)), "cpp") if alias is not None else found
+
+
+def _guard_kept(path: NamePath, place: Place) -> tuple[str, Effect] | None:
+    """The guard that an optional or a smart pointer of this type keeps."""
+    inner = classes.type_path((path.template_arguments or (None,))[0]) if path.name in _POINTERS else None
+    return _guard_named(inner, place) if inner is not None else None
 
 
 def given_type(
@@ -369,7 +385,10 @@ def given_type(
     """The value of a member; a guard begins to act."""
     if is_guard(written, place):
         return [(after, NONE) for after in enter_guard(machine, written, values, state, place)]
-    return made_of_type(machine, written, values, state, place, name)
+    found = made_of_type(machine, written, values, state, place, name)
+    for after, value in found:
+        held_guards.begin(value, after)
+    return found
 
 
 def enter_guard(
@@ -405,6 +424,10 @@ def call_cpp_name(
     if path[0] in ("std", "boost") and last in ("bind", "bind_front") and arguments:
         return [(state, Partial(arguments[0], arguments[1:], ()))]
     template = written.template_arguments if isinstance(written, NamePath) else None
+    kept = classes.type_path(template[0]) if template and last.startswith("make_") else None
+    guard = _guard_named(kept, place) if kept is not None else None
+    if guard is not None:
+        return held_guards.newly_kept(machine, guard, arguments, state, place)
     if last in ("make_shared", "make_unique", "make_intrusive") and template:
         return made_of_type(machine, template[0], arguments, state, place, "")
     if last == "set_enabled" and "GradMode" in path and arguments:

@@ -63,6 +63,8 @@ def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: St
     closure = thing.closure
     file: File = closure.program
     modes, opened = state.modes, state.opened
+    if thing.frame not in state.frames:
+        return [PathOutcome(state, "next")]  # it has ended
 
     def resumed(one: State, value: Value) -> list[PathOutcome]:
         inner_modes, inner_opened = one.modes, one.opened
@@ -96,6 +98,8 @@ def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: St
 def run_generator(machine: Interpreter, thing: Generator, state: State, place: Place) -> Results:
     """Run a generator to its end, as `list` does; what it has yielded, as a list."""
     held = state.add(Items("[]", ()))
+    if thing.frame not in state.frames:
+        return [(state, held)]  # it has ended
 
     def resumed(one: State, value: Value) -> list[PathOutcome]:
         kept = one.thing(held)

@@ -10,7 +10,7 @@ from ..named_tuples import NamedTuple
 from .state import State
 from .values import Cached, Closure, Const, Tensor, Value
 
-_KEEPING = frozenset({"lru_cache", "cache"})
+_KEEPING = frozenset({"lru_cache", "cache", "cached_property"})
 _MOST_CALLS = 8
 """Of one function that a path remembers."""
 

@@ -10,6 +10,7 @@ from . import (
     cpp_values,
     differentiation,
     distribution_calls,
+    function_transforms,
     layer_calls,
     making,
     model_names,
@@ -362,8 +363,6 @@ def _torch(
         for value in making.tensors_in(arguments[0], state):
             going = [pair for one, _ in going for pair in _parameter(machine, (value,), (), one, place)]
         return [(one, one.opaque("ParameterList", module=True)) for one, _ in going]
-    if dotted == "torch.utils.checkpoint.checkpoint" and dict(keywords).get("use_reentrant") == Const(False):
-        return machine.call_value(arguments[0] if arguments else NONE, arguments[1:], (), state, place, "checkpoint")
     if path[:2] == ("torch", "nn") and len(path) == 3 and path[2][:1].isupper():
         return [(state, layer_calls.made_layer(path[2], keywords, state, place))]
     if path[:2] == ("torch", "distributions") and len(path) > 2:
@@ -385,9 +384,10 @@ def _torch(
         return [(state, arguments[0])]
     if dotted in ("torch.jit.trace", "torch.jit.freeze"):
         return [(state, state.opaque("the compiled model", module=True))]
-    if dotted.startswith(("torch.func.", "torch.autograd.functional.", "torch.vmap")) or dotted in (
-        "torch.utils.checkpoint.checkpoint",
-    ):
+    ran = function_transforms.transformed(machine, Name(path), arguments, keywords, state, place)
+    if ran is not None:
+        return ran
+    if dotted.startswith(("torch.func.", "torch.autograd.functional.", "torch.vmap")):
         return [(state, state.opaque(origin=dotted))]
     spelled = ".".join(path[1:])
     rows = torch_ops.function(spelled)

@@ -15,6 +15,7 @@ from . import (
     distribution_calls,
     forward_hooks,
     function_contexts,
+    held_guards,
     layer_calls,
     model_names,
     model_training,
@@ -149,6 +150,8 @@ def call_instance_method(
     threaded = threads.call_thread_method(machine, thing, name, arguments, keywords, ref, state, place)
     if threaded is not None:
         return threaded
+    if thing.kind == held_guards.KIND:
+        return held_guards.call_keeper(machine, ref, thing, name, arguments, state, place)
     if name in ("get", "ptr", "value", "operator*") and not arguments and place.file.language != "python":
         return [(state, ref)]
     if name in thing.attributes:
@@ -229,22 +232,28 @@ def call_class_method(
             and modes.grad
             and value.number not in {argument.number for argument in arguments if isinstance(argument, Ref)}
         ):
-            if tensor.inference is True and modes.inference is False and grads:
-                machine.report(
-                    EventKind.INFERENCE_RESULT,
-                    after,
-                    place,
-                    variable=tensor.name,
-                    what="`forward` gives back an inference tensor: it gets no gradient",
-                    steps=(*tensor.made, place.step(f"`{cls.body.name}.forward` gives it back")),
-                    guard=tensor.guard,
-                    presumed=tensor.presumed,
-                    at=(tensor.guard.path, tensor.guard.span) if tensor.guard is not None else None,
-                )
+            if modes.inference is False and grads:
+                tell_inference_result(machine, tensor, f"{cls.body.name}.forward", after, place)
             lost = next((t.unrecorded for given in arguments if (t := after.tensor(given)) and t.unrecorded), ())
             after.change(value, grad=grads, hazards=(), leaf=not grads, unrecorded=() if grads else lost)
         found.append((after, value))
     return found
+
+
+def tell_inference_result(machine: Interpreter, tensor: Tensor, method: str, state: State, place: Place) -> None:
+    """An autograd function's `forward` gives back a tensor: one that was made in inference mode gets no gradient."""
+    if tensor.inference is True and tensor.shown:
+        machine.report(
+            EventKind.INFERENCE_RESULT,
+            state,
+            place,
+            variable=tensor.name,
+            what="`forward` gives back an inference tensor: it gets no gradient",
+            steps=(*tensor.made, place.step(f"`{method}` gives it back")),
+            guard=tensor.guard,
+            presumed=tensor.presumed,
+            at=(tensor.guard.path, tensor.guard.span) if tensor.guard is not None else None,
+        )
 
 
 def instance_attribute(

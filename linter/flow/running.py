@@ -206,6 +206,8 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     naming: dict[str, list[tuple[File, Body | None, Body]]] = defaultdict(list)
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
+    holders: set[str] = set()
+    """C++ classes that have a guard as a member: who makes an object of one is under it."""
     read = {
         file.number: [(owner, body, {body.name} | words_in(body)) for owner, body in functions_of(file)]
         for file in program.files
@@ -244,6 +246,12 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
             or (not only and (_steps_leaves(body, words) or _writes_parameters(owner, body, words)))
             or (not only and tells and words >= _SETS_MODE)
         ]
+        holders |= {
+            body.name
+            for body in (file.bodies if file.language != "python" else ())
+            if body.kind is BodyKind.CLASS and spans.first(body.span) is not None
+        }
+    near += [one for name in holders for one in naming.get(name, ())]
     found: set[int] = set()
     followed: set[tuple[str, int]] = set()
     for _ in range(MOST_LEVELS):

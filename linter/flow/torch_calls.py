@@ -158,8 +158,11 @@ def apply(
         inherited = ()
     elif records is None and (sources or hazards):
         sources = sources | {state.number()}
-    lost = next((t for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.unrecorded), None)
-    if not unrecorded and lost is not None and not sources:
+    given = [t for refs in arguments.values() for ref in refs if (t := state.tensor(ref)) and t.unrecorded]
+    kept = next((t for t in given if t.off is not None and not t.off.is_engine), None)
+    lost = kept or next(iter(given), None)
+    by_engine = unrecorded and kept is not None and (off := why_unrecorded(state)) is not None and off.is_engine
+    if lost is not None and ((not unrecorded and not sources) or by_engine):
         unrecorded = lost.unrecorded
     for key in row.writes:
         for ref in arguments.get(key, ()):
@@ -193,7 +196,7 @@ def apply(
         row, arguments, state, place, name, sources, few_hazards((*inherited, *hazards)), presumed, shown, unrecorded
     )
     tensor = state.tensor(made)
-    if tensor is not None and lost is not None and tensor.off is None and tensor.unrecorded:
+    if tensor is not None and lost is not None and (tensor.off is None or by_engine) and tensor.unrecorded:
         assert isinstance(made, Ref)
         state.change(made, off=lost.off)
     if isinstance(made, Ref) and requires is not None and tensor is not None:

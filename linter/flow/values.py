@@ -91,6 +91,8 @@ class Closure(Struct, frozen=True, eq=False):
     """Its decorators have been applied."""
     unknown: bool = False
     """Something unknown decorates it: what a call of it does isn't known."""
+    types: tuple[tuple[str, Value], ...] = ()
+    """What a call gives the type parameters of a C++ template."""
 
 
 class ClassValue(Struct, frozen=True, eq=False):
@@ -114,6 +116,8 @@ class Partial(Struct, frozen=True, eq=False):
     callee: Value
     arguments: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
+    guards: tuple[GuardValue, ...] = ()
+    """What surrounds each call of it, outermost first: `torch.no_grad()(model.forward)`."""
 
 
 class GuardValue(NamedTuple):

@@ -23,11 +23,11 @@ along. There is no fix in a branch without braces, after a label or in a conditi
 
 Not flagged: `auto guard = torch::NoGradGuard();` and a reference bound to the guard (both live until the end of the
 block), a guard that is an argument or an operand (it lives as long as the full expression), the declaration of a
-constructor in a class, macro bodies. `at::AutoNonVariableTypeMode(true);` is covered by GF101, whose fix also names
-the guard, and `c10::InferenceMode(flag);`, which declares a variable `flag`, by GF203.
+constructor in a class, macros of which no statement consists alone. `at::AutoNonVariableTypeMode(true);` is covered by
+GF101, whose fix also names the guard, and `c10::InferenceMode(flag);`, which declares a variable `flag`, by GF203.
 
-Limits: guards that a macro makes are left out. A class of the project that wraps a guard is known only if the
-configuration lists it.
+Limits: of macros, those are told whose body is the temporary and nothing else. A class of the project that wraps a
+guard is known only if the configuration lists it.
 
 When not to use it: where a temporary is intended, as in a test of the guard's constructor. Suppress the line.
 
@@ -45,7 +45,10 @@ from .. import guards
 from ..analysis.coverage import is_first_in_statement
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
+from ..answered_once import answered_once
 from ..facts import Facts, Form, GuardUse
+from ..facts.bodies import Evaluate
+from ..facts.statement_walk import all_statements, bodies_of
 from ..findings import Applicability, Finding
 from ..guards import current_guards
 from ..rule import Rule, RuleFix
@@ -63,9 +66,14 @@ RULE = Rule(
 
 @RULE.check_use
 def temporaries(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
-    if use.form is not Form.TEMPORARY or use.shared or use.under_error or use.macro is not None:
+    if use.form is not Form.TEMPORARY or use.shared or use.under_error:
         return
-    if use.guard == guards.LEGACY or use.function is None or not is_gradient_guard(use, facts, project):
+    if use.guard == guards.LEGACY or not is_gradient_guard(use, facts, project):
+        return
+    if use.macro is not None:
+        yield from _made_by_macro(use, facts, project)
+        return
+    if use.function is None:
         return
     if use.declares_its_argument or not is_first_in_statement(use, facts):
         return
@@ -75,4 +83,29 @@ def temporaries(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
         use.span,
         f"`{use.written}{given}` is destroyed at the semicolon and covers nothing; give it a name",
         use=use,
+    )
+
+
+def _made_by_macro(use: GuardUse, facts: Facts, project: Project) -> Iterator[Finding]:
+    """A macro that is nothing but the temporary, and a statement by itself somewhere."""
+    macro = next((one for one in facts.macros if one.body.start == use.span.start), None)
+    if macro is None or macro.body.end - use.span.end > len(";"):
+        return
+    for where, invocation in project.invocations_of(macro.name, facts):
+        if any(invocation.span.start == start for start in _statements_alone(where)):
+            row = where.row(invocation.span.start)
+            place = f"line {row}" if where is facts else f"{where.path}:{row}"
+            message = f"`{macro.name}` makes a guard that is destroyed at the semicolon of {place}"
+            yield RULE.at(facts, use.span, f"{message} and covers nothing; let the macro name it", use=use)
+            return
+
+
+@answered_once
+def _statements_alone(facts: Facts) -> frozenset[int]:
+    """Where statements begin that are an expression and give its value to nobody."""
+    return frozenset(
+        statement.span.start
+        for body in bodies_of(facts)
+        for statement in all_statements(body.statements)
+        if isinstance(statement, Evaluate)
     )

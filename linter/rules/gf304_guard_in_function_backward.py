@@ -3,6 +3,8 @@
 What it flags: `AutoDispatchBelowADInplaceOrView` or `AutoDispatchBelowAutograd` in the `backward` of a
 `torch::autograd::Function`. Also `NoGradGuard`, `AutoGradMode(false)` and `InferenceMode` there, if what `backward`
 returns is computed under the guard, by operators or ops of PyTorch, from the incoming gradients or the saved tensors.
+In Python `with torch.no_grad():` and `inference_mode()`, and the decorators, in the `backward` of a
+`torch.autograd.Function`.
 
 Why it is bad: with `create_graph=True`, autograd records what `backward` does so that it can be differentiated
 again. Under the guard nothing is recorded: the second derivative is missing or wrong, without an error. Without
@@ -18,12 +20,12 @@ Example:
 Use instead: no guard. If the gradient can't be differentiated, raise an error that says so, as the
 `torch::autograd::Function`s of torchvision do.
 
-Fix: unsafe. The guard is removed, so that autograd records what `backward` calls.
+Fix: unsafe, in C++. The guard is removed, so that autograd records what `backward` calls.
 
-Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which
-GF101 says `remove`; guards that switch grad mode off where `backward` only calls kernels of its own, which autograd
-wouldn't record, turns grad mode on again, or raises an error for those who ask for more, or whose name or comment says
-that it can be differentiated once; guards that are declared to be meant (`// guardfix: kernel`).
+Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which GF101
+says `remove`; guards that switch grad mode off where `backward` only calls kernels of its own, which autograd wouldn't
+record, turns grad mode on again, or raises an error for those who ask for more, or whose name or comment says that it
+can be differentiated once (`@once_differentiable`); guards that are declared to be meant (`// guardfix: kernel`).
 
 Limits: only local guards in `backward` itself are looked at, not those of functions that it calls, and none that a
 macro makes.
@@ -62,7 +64,11 @@ RULE = Rule(
     group=RuleGroup.SILENTLY_WRONG,
     since="0.1.0",
     fix=RuleFix(Applicability.UNSAFE),
+    languages=("cpp", "python"),
     guards=guards_with(Effect.BELOW_AUTOGRAD, Effect.BELOW_ADINPLACEORVIEW, Effect.GRAD_MODE, Effect.INFERENCE),
+    odd_uses_only=True,
+    needles_in={"python": (b"def backward(ctx",)},
+    shape=rb"def backward\(ctx(?:[^\n]*\n){1,80}?[^\n]*(?:no_grad|inference_mode|set_grad_enabled)\(",
 )
 
 
@@ -79,7 +85,12 @@ def kernel_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fin
 @RULE.check_event(EventKind.HIGHER_ORDER_LOST)
 def lost(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
     use = use_of(event, facts)
-    if use is None or not switches_grad_off(use) or not _counts(use, facts, project):
+    if use is None or not switches_grad_off(use):
+        return
+    if facts.language == "python":
+        yield RULE.at_event(event, facts, project, _message(use), span=use.type_span)
+        return
+    if not _counts(use, facts, project):
         return
     if not any(_MEANT.search(told) for told in (use.variable or "", *(comment.text for comment in use.comments))):
         yield RULE.at_event(event, facts, project, _message(use), span=use.type_span)

@@ -4,8 +4,9 @@ What it flags: `.backward()`, `torch.autograd.grad` or `torch.autograd.backward`
 `torch.inference_mode()`, `no_grad()` or `set_grad_enabled(False)`, wherever that stands: around the code, above the
 function, in a caller, in the generator that a loop steps. So do `torch.autograd.grad` and `backward` in an autograd
 function's own `forward` or `backward`, which PyTorch runs without recording. `register_hook` and `retain_grad` on such
-a tensor raise as well. Under inference mode also the gradients of a graph from outside, and an optimizer's `.step()`.
-The finding lists the steps.
+a tensor raise as well. So does a reentrant checkpoint that is given nothing that requires grad; `torch.func.grad` of a
+function that is itself under a guard gives zeros. Under inference mode also the gradients of a graph from outside, and
+an optimizer's `.step()`. The finding lists the steps.
 
 Why it is bad: nothing computed under these guards is recorded, so `backward` raises `element 0 of tensors does not
 require grad and does not have a grad_fn`. A graph built earlier can be differentiated, but under inference mode the new
@@ -56,7 +57,7 @@ RULE = Rule(
     languages=("python",),
     odd_uses_only=True,
     guards=guards_with(Effect.INFERENCE, Effect.GRAD_MODE),
-    needles=(b"autograd.grad(", b"autograd.backward("),
+    needles=(b"autograd.grad(", b"autograd.backward(", b"use_reentrant=True"),
 )
 
 

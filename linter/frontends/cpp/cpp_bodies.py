@@ -162,6 +162,7 @@ class _Building(InnerBodies):
             is_static=function.is_static or (b"static" in head and _is_static_member(node)),
             function=index if self._place is None else None,
             is_read=within.is_read and not (node.has_error and _is_lost(node, within.forgiven)),
+            type_parameters=_type_parameters(node) if kind is BodyKind.FUNCTION else (),
         )
 
     def _waits(self, body: Node, index: int | None) -> Set[bytes]:
@@ -315,6 +316,19 @@ class _Building(InnerBodies):
 def _declarator_of(node: Node) -> Node | None:
     """Where the parameters of a function or lambda are."""
     return node.child_by_field_name("declarator") if node.type == "lambda_expression" else function_declarator(node)
+
+
+def _type_parameters(node: Node) -> tuple[str, ...]:
+    """`Guard` of `template <typename Guard, int n>`, as ("Guard", "")."""
+    around = node.parent
+    given = around.child_by_field_name("parameters") if around is not None else None
+    if around is None or given is None or around.type != "template_declaration":
+        return ()
+    names = (
+        one.named_children[-1].text if one.type == "type_parameter_declaration" and one.named_children else b""
+        for one in given.named_children
+    )
+    return tuple((name or b"").decode("utf-8", "replace") for name in names)
 
 
 def _captured(written: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ... import guards
-from ...facts import Facts, Function, GuardUse, Include, Invocation, Registration, Span
+from ...facts import Facts, Form, Function, GuardUse, Include, Invocation, Registration, Span
 from ...files.intent_comments import find_intents
 from ...files.search_terms import SearchTerms, recorded
 from ...files.sources import Source
@@ -80,7 +80,7 @@ def extract_cpp(
     uses += macro_uses
     if parsed.blanked:
         uses = [_doubted(use, parsed.blanked) for use in uses]
-    makers = {use.macro for use in macro_uses if use.macro is not None and use.function is not None}
+    makers = {use.macro for use in macro_uses if use.macro is not None and (use.function is not None or _is_lost(use))}
     partial = root.has_error
     directives = find_directives(source.text, source.row, cpp_comments)
     declared = find_intents(source.text, source.row, cpp_comments)
@@ -113,6 +113,11 @@ def extract_cpp(
         linked=True,
         bodies=_bodies(reading, reach, dead, grammar) if uses or named or _differentiates(code) else (),
     )
+
+
+def _is_lost(use: GuardUse) -> bool:
+    """Whether a macro makes a guard that is gone at once where the macro is a statement."""
+    return use.form is Form.TEMPORARY and use.guard != guards.LEGACY
 
 
 def _differentiates(code: bytes) -> bool:

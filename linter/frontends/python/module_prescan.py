@@ -21,7 +21,9 @@ _FSDP_STRATEGIES = frozenset(
 _DEEPSPEED = frozenset({"DeepSpeedStrategy", "DeepSpeedPlugin"})
 _DIFFERENTIATES = frozenset({"backward", "manual_backward", "backward_pass"})
 _SETS_UP_TRAINING = lazy_regex(r"(?i)^(?:fabric|accelerator)$")
-_SET_UPS = frozenset({"setup", "setup_module", "setup_optimizers", "prepare", "prepare_model", "launch"})
+_SET_UPS = frozenset({"setup", "prepare"})
+_OPTIMIZES = lazy_regex(r"(?i)optim|\bopt\b|^\*")
+"""In an argument: with the model its optimizer is set up. A model alone is set up to be run as well."""
 
 
 _MAY_WRAP = lazy_regex(
@@ -75,7 +77,7 @@ def training_signs(module: Module) -> tuple[tuple[Training, ...], bool]:
         what = ""
         if isinstance(node, ast.Call):
             last = _last(node.func)
-            trains = trains or last in _DIFFERENTIATES or last.endswith("Trainer") or _sets_up_training(node.func)
+            trains = trains or last in _DIFFERENTIATES or last.endswith("Trainer") or _sets_up_training(node)
             what = _wraps(node.func, module)
         elif isinstance(node, ast.ClassDef):
             trains = trains or any(_last(base).endswith("Trainer") for base in node.bases)
@@ -107,16 +109,18 @@ def _rows_with_signs(module: Module) -> list[int]:
     return sorted(rows)
 
 
-def _sets_up_training(called: ast.expr) -> bool:
-    """Whether a call hands a model over to be trained: `fabric.setup(…)`, `accelerator.prepare(…)`, `GradScaler()`."""
+def _sets_up_training(call: ast.Call) -> bool:
+    """Whether a model is handed over to be trained: `fabric.setup(model, optimizer)`, `GradScaler()`."""
+    called = call.func
     if _last(called) == "GradScaler":
         return True
     if not isinstance(called, ast.Attribute):
         return False
     owner = _last(called.value).strip("_")
-    return (called.attr in _SET_UPS and _SETS_UP_TRAINING.match(owner) is not None) or (
-        called.attr == "initialize" and owner == "deepspeed"
-    )
+    if _SETS_UP_TRAINING.match(owner) is not None:
+        optimizes = any(_OPTIMIZES.search(ast.unparse(argument)) for argument in call.args)
+        return called.attr == "setup_optimizers" or (called.attr in _SET_UPS and optimizes)
+    return called.attr == "initialize" and owner == "deepspeed"
 
 
 def _last(node: ast.expr) -> str:

@@ -42,6 +42,17 @@ CASES = [
             ("with torch.no_grad():\n    x = a.view(4)", "x.requires_grad_()\na.add_(1)", 0),
         )
     ),
+    # what ends, and what would raise where nobody looks
+    pytest.param(
+        "c = None\ndef f(x, d=c.dtype):\n    with torch.no_grad():\n        return x * 2\nf(w).sum().backward()",
+        {12: [(UNRECORDED, True)]},
+        id="a default that raises",
+    ),
+    pytest.param(
+        "def g():\n    for i in range(2):\n        yield w * h(i)\na = g()\nlist(a)\nlist(a)\nfor y in a:\n    y.backward()",
+        {},
+        id="a generator that has ended",
+    ),
     # what is saved
     pytest.param("F.kl_div(t, w)", {8: [(SAVED, True)]}, id="an op saves what its row says"),
     pytest.param(
