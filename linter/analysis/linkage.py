@@ -50,13 +50,18 @@ class Linkage:
 
     # -- what is asked
 
-    def of_function(self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...]) -> Link:
-        """How the file `other`, which names a function as `written`, is linked to the one that defines it."""
+    def of_function(
+        self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...], common: bool = False
+    ) -> Link:
+        """How the file `other`, which names a function as `written`, is linked to the one that defines it.
+
+        With `common`, so many files have the name that not all were read: others may define it too.
+        """
         if facts.path == other.path:
             return Link.SHOWN
-        key = facts.path, function.qualified, function.is_static, other.path, written
+        key = facts.path, function.qualified, function.is_static, other.path, written, common
         if key not in self._links:
-            self._links[key] = self._of_function(facts, function, other, written)
+            self._links[key] = self._of_function(facts, function, other, written, common)
         return self._links[key]
 
     def of_type(self, facts: Facts, name: str, other: Facts) -> Link:
@@ -70,7 +75,9 @@ class Linkage:
 
     # -- functions
 
-    def _of_function(self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...]) -> Link:
+    def _of_function(
+        self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...], common: bool
+    ) -> Link:
         if not (facts.linked and other.linked):
             return self._of_texts(facts, other, function)
         if self.includes(other.path, facts.path):
@@ -98,12 +105,14 @@ class Linkage:
             return Link.APART
         if not together and any(self._build.are_one_program(rival, other.path) for rival in rivals):
             return Link.APART
-        if together or fitting:
-            if not rivals:
-                return Link.SHOWN
-            shared = together or any(self.includes(facts.path, path) for path, _ in fitting if path != other.path)
-            return Link.UNSHOWN if shared else self._nearest(facts, other, rivals)
-        return Link.APART if self.are_strangers(facts.path, other.path) else self._nearest(facts, other, rivals)
+        shared = together or any(self.includes(facts.path, path) for path, _ in fitting if path != other.path)
+        if (together or fitting) and not rivals and (shared or not common):
+            return Link.SHOWN
+        if shared:
+            return Link.UNSHOWN
+        if common or (not fitting and self.are_strangers(facts.path, other.path)):
+            return Link.APART
+        return self._nearest(facts, other, rivals)
 
     def _declared_in_sight(self, other: Facts, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The declarations of that name in a file and in what it includes, each with its file."""

@@ -8,6 +8,7 @@ import pytest
 
 from decided_trees import BLEND, DECLARED, MARK, SAID, Said, answer
 from guardfix.linter.engine import Options, check
+from guardfix.linter.project_reading import MOST_NAMING
 
 
 def linked(said: Said) -> dict[str, str]:
@@ -195,6 +196,15 @@ def test_links(files: dict[str, str], expected: str, tmp_path: Path) -> None:
     found = answer(tmp_path, "run.cpp", {"run.cpp": RUN, **files}, docs=True)
     assert (found.context, found.confidence) == (("unknown" if expected == "low" else "kernel"), expected)
     assert (found.fix == "safe") == (expected == "high")
+
+
+@pytest.mark.parametrize(("many", "expected"), [(MOST_NAMING - 3, "kernel high"), (MOST_NAMING, "unknown low")])
+def test_a_name_that_many_files_have_shows_nothing(many: int, expected: str, tmp_path: Path) -> None:
+    """They aren't all read, so any of them may define it."""
+    others = {f"more/{number}.cpp": "int blend = 1;\n" for number in range(many)}
+    registers = {"other.cpp": OTHER + FORWARD + KERNEL.text}
+    found = answer(tmp_path, "run.cpp", {"run.cpp": RUN, **registers, **others})
+    assert f"{found.context} {found.confidence}" == expected
 
 
 KERNEL_TEXT, REGISTER_TEXT = "'''\n" + BLEND + "'''", "'''\n" + KERNEL.text + "'''"
