@@ -181,7 +181,7 @@ class ProjectReader(Struct, dict=True):
             commands or CompileCommands(),
             self.workspace.key,
             partial(self._header_below, root),
-            BuildTargets(root, self.workspace),
+            BuildTargets(root, self.workspace, lambda: map(self.workspace.key, listed())),
             listed,
         )
 

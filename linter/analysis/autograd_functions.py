@@ -58,6 +58,8 @@ def is_method_of_node(function: Function, facts: Facts, project: Project) -> boo
     owner = function.qualified[-2:-1]
     classes = [facts.classes[function.class_]] if function.class_ is not None else []
     classes += project.classes_called(owner[0], facts) if owner else []
+    if not classes and len(function.declared_as) > 1:  # its class is in a header that wasn't read
+        return any(one.type.last == "variable_list" and "&&" in one.type.marks for one in function.parameters)
     return any(_is_node(base) for class_ in classes for base in class_.bases)
 
 

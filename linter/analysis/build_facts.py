@@ -61,6 +61,11 @@ class BuildFacts:
             return True
         return self._targets.are_one_program(self._key(one), self._key(other)) if self._targets is not None else None
 
+    def targets_of(self, path: str) -> frozenset[str]:
+        """The targets that a file is a source of, as far as any description names it."""
+        described = self._targets.of(self._key(path)) if self._targets is not None else frozenset()
+        return described | {self._target_of_command(path)}
+
     def _target_of_command(self, path: str) -> str:
         """The target for which CMake compiles a file, by the folder of what is written."""
         if not self.is_known:

@@ -20,7 +20,7 @@ from ..facts.index import index_of
 from ..lazy_regex import lazy_regex
 from .build_facts import MOST_HEADERS, NO_BUILD, BuildFacts
 from .names import names_agree
-from .project_summary import is_test_path, is_vendored
+from .project_summary import Kinship, is_test_path, is_vendored
 
 _NEVER_INCLUDED = lazy_regex(r"\.(?:c|cc|cpp|cxx|c\+\+|cu|m|mm)\Z")
 """Files that others include only if they say so in a way that is found."""
@@ -45,16 +45,23 @@ class Linkage:
         self._included: dict[str, dict[str, None]] = build.seen if build is not NO_BUILD else {}
         self._declarations: dict[str, dict[str, list[tuple[str, ...]]]] = {}
         self._links: dict[tuple[object, ...], Link] = {}
+        self._standings: dict[str, tuple[str, bool, frozenset[str]]] = {}
+        self._kinships: dict[tuple[object, object], Kinship] = {}
 
     # -- what is asked
 
-    def of_function(self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...]) -> Link:
-        """How the file `other`, which names a function as `written`, is linked to the one that defines it."""
+    def of_function(
+        self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...], common: bool = False
+    ) -> Link:
+        """How the file `other`, which names a function as `written`, is linked to the one that defines it.
+
+        With `common`, so many files have the name that not all were read: others may define it too.
+        """
         if facts.path == other.path:
             return Link.SHOWN
-        key = facts.path, function.qualified, function.is_static, other.path, written
+        key = facts.path, function.qualified, function.is_static, other.path, written, common
         if key not in self._links:
-            self._links[key] = self._of_function(facts, function, other, written)
+            self._links[key] = self._of_function(facts, function, other, written, common)
         return self._links[key]
 
     def of_type(self, facts: Facts, name: str, other: Facts) -> Link:
@@ -68,15 +75,26 @@ class Linkage:
 
     # -- functions
 
-    def _of_function(self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...]) -> Link:
+    def _of_function(
+        self, facts: Facts, function: Function, other: Facts, written: tuple[str, ...], common: bool
+    ) -> Link:
         if not (facts.linked and other.linked):
             return self._of_texts(facts, other, function)
         if self.includes(other.path, facts.path):
             return Link.SHOWN
         if function.is_static:
             return Link.APART
+        together = self._build.are_one_program(facts.path, other.path)
+        if not together and [*map(is_test_path, _apart(facts.path, other.path))] == [True, False]:
+            return Link.APART  # a test has its own double of what the program calls
         declared = list(self._declared_in_sight(other, function.name))
-        fitting = [(path, name) for path, name in declared if _declares(name, function)]
+        # Other programs share what a header of both declares, and nothing that one of them declares itself.
+        apart = self.kinship(facts.path, other.path) is Kinship.NONE
+        fitting = [
+            (path, name)
+            for path, name in declared
+            if _declares(name, function) and (not apart or self.includes(facts.path, path))
+        ]
         is_method = _is_method(function)
         if declared and not fitting and not is_method:
             return Link.APART
@@ -85,15 +103,16 @@ class Linkage:
         rivals = [] if is_method and len(written) < 2 else self._rivals(facts, function, other, names)
         if any(self.includes(other.path, rival) for rival in rivals):
             return Link.APART
-        together = self._build.are_one_program(facts.path, other.path)
         if not together and any(self._build.are_one_program(rival, other.path) for rival in rivals):
             return Link.APART
-        if together or fitting:
-            if not rivals:
-                return Link.SHOWN
-            shared = together or any(self.includes(facts.path, path) for path, _ in fitting if path != other.path)
-            return Link.UNSHOWN if shared else self._nearest(facts, other, rivals)
-        return Link.APART if self.are_strangers(facts.path, other.path) else self._nearest(facts, other, rivals)
+        shared = together or any(self.includes(facts.path, path) for path, _ in fitting if path != other.path)
+        if (together or fitting) and not rivals and (shared or not common):
+            return Link.SHOWN
+        if shared:
+            return Link.UNSHOWN
+        if common or (not fitting and self.are_strangers(facts.path, other.path)):
+            return Link.APART
+        return self._nearest(facts, other, rivals)
 
     def _declared_in_sight(self, other: Facts, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The declarations of that name in a file and in what it includes, each with its file."""
@@ -253,16 +272,34 @@ class Linkage:
 
     def are_strangers(self, path: str, other: str) -> bool:
         """Whether two files belong to different programs, where they name nothing of each other's."""
+        kinship = self.kinship(path, other)
+        return kinship is not Kinship.SAME and not self._build.are_one_program(path, other)
+
+    def kinship(self, path: str, other: str) -> Kinship:
+        """What a file is to another one, where they name nothing of each other's."""
+        key = self._standing(path), self._standing(other)
+        if key not in self._kinships:
+            self._kinships[key] = self._kinship(path, other)
+        return self._kinships[key]
+
+    def _standing(self, path: str) -> tuple[str, bool, frozenset[str]]:
+        """All of a file that matters to its kinship."""
+        if path not in self._standings:
+            folder, name = os.path.split(path)
+            self._standings[path] = folder, is_test_path(name), self._build.targets_of(path)
+        return self._standings[path]
+
+    def _kinship(self, path: str, other: str) -> Kinship:
         together = self._build.are_one_program(path, other)
-        if together is not None:
-            return not together
-        # The folders that both are in say nothing: a whole project may be in a folder for tests.
-        both = _shared(path, other)
-        paths = ["/".join(_slashes(each).split("/")[both:]) for each in (path, other)]
-        if len(set(map(is_test_path, paths))) > 1 or any(map(is_vendored, paths)):
-            return True
-        first, second = self._build.library(path), self._build.library(other)
-        return bool(first and second) and not (_is_below(first, second) or _is_below(second, first))
+        if together is False:
+            return Kinship.NONE
+        paths = _apart(path, other)
+        if together is None:
+            first, second = self._build.library(path), self._build.library(other)
+            apart = first and second and not (_is_below(first, second) or _is_below(second, first))
+            if apart or any(map(is_vendored, paths)):
+                return Kinship.NONE
+        return Kinship.TEST if len(set(map(is_test_path, paths))) > 1 else Kinship.SAME
 
 
 def _declares(name: tuple[str, ...], function: Function) -> bool:
@@ -293,6 +330,12 @@ def _ends_with(path: str, written: str) -> bool:
     """Whether a path ends with one as written, by whole names."""
     tail = "/" + os.path.normpath(written).replace(os.sep, "/").lstrip("./")
     return ("/" + _slashes(os.path.normpath(path))).endswith(tail)
+
+
+def _apart(path: str, other: str) -> list[str]:
+    """Two paths without the folders that both are in: a whole project may be in a folder for tests."""
+    both = _shared(path, other)
+    return ["/".join(_slashes(each).split("/")[both:]) for each in (path, other)]
 
 
 def _shared(one: str, other: str) -> int:

@@ -192,8 +192,11 @@ class Project:
                 continue
             if len(registration.function) == 1 and self._is_member(facts, function):
                 continue  # a free function's name; a class's is written `&Net::run`
-            found.append((where, registration, self.linkage.of_function(facts, function, where, registration.function)))
+            found.append((where, registration, self._link(facts, function, where, registration.function)))
         return [one for one in found if one[2]]
+
+    def _link(self, facts: Facts, function: Function, where: Facts, written: tuple[str, ...]) -> Link:
+        return self.linkage.of_function(facts, function, where, written, function.name in self.common)
 
     def _registrations_of_functor(self, facts: Facts, function: Function) -> list[tuple[Facts, Registration, Link]]:
         """Where the class is given, whose call operator is the kernel: `.kernel<AddKernel>(DispatchKey::Autograd)`."""
@@ -251,7 +254,7 @@ class Project:
     def callers_of(self, facts: Facts, function: Function, most: int | None = None) -> list[tuple[Facts, Call, Link]]:
         """Calls that name `function` in linked files, so many at most; its own body does not count."""
         found = (
-            (where, call, self.linkage.of_function(facts, function, where, call.path or (call.name,)))
+            (where, call, self._link(facts, function, where, call.path or (call.name,)))
             for where, call in self._calls_in_sight(function.name).at(facts.path)
             if not (where.path == facts.path and function.span.holds(call.span))
             and names_agree(call.path or (call.name,), function.qualified)

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ..lazy_regex import lazy_regex
 from ..named_tuples import NamedTuple
@@ -49,14 +49,16 @@ class Target(NamedTuple):
 class BuildTargets:
     """The targets of the project below a folder, read where somebody asks."""
 
-    def __init__(self, root: str, workspace: Workspace) -> None:
+    def __init__(self, root: str, workspace: Workspace, sources: Callable[[], Iterable[str]] = tuple) -> None:
+        """`sources` are the absolute paths of all of the project's."""
         self._root = root
         self._workspace = workspace
+        self._all_sources = sources
         self._in_folder: dict[str, tuple[list[Target], dict[str, list[str]]]] = {}
         self._libraries: dict[str, bool] = {}
         self._around: dict[str, list[Target]] = {}
         self._of: dict[str, frozenset[str]] = {}
-        self._answers: dict[tuple[str, str], bool | None] = {}
+        self._answers: dict[tuple[str, ...], bool | None] = {}
 
     def of(self, path: str) -> frozenset[str]:
         """The names of the targets that a file (an absolute path) is a source of."""
@@ -67,19 +69,20 @@ class BuildTargets:
 
     def are_one_program(self, one: str, other: str) -> bool | None:
         """Whether two files belong to one target, or to targets that are linked; None where that is not known."""
-        if (one, other) not in self._answers:
-            self._answers[one, other] = self._are_one_program(one, other)
-        return self._answers[one, other]
-
-    def _are_one_program(self, one: str, other: str) -> bool | None:
         first, second = self.of(one), self.of(other)
         if not first or not second:
             return None
         if first & second:
             return True
-        named: dict[str, list[Target]] = defaultdict(list)
-        for target in (each for path in (one, other) for each in self._described_around(os.path.dirname(path))):
-            named[target.name].append(target)
+        folders = os.path.dirname(one), os.path.dirname(other)
+        key = *folders, *sorted(first), "", *sorted(second)
+        if key not in self._answers:
+            answer = self._are_one_program(first, second, folders)
+            self._answers[key] = answer if answer is not False else self._are_linked_elsewhere(first, second, folders)
+        return self._answers[key]
+
+    def _are_one_program(self, first: frozenset[str], second: frozenset[str], folders: tuple[str, str]) -> bool | None:
+        named = _by_name(target for folder in folders for target in self._described_around(folder))
         whole = True
         for name in list(named):
             program = _program(name, named)
@@ -89,9 +92,34 @@ class BuildTargets:
                 whole = whole and all(target.is_whole for each in program for target in named.get(each, ()))
         return False if whole else None
 
+    def _are_linked_elsewhere(self, first: frozenset[str], second: frozenset[str], folders: tuple[str, str]) -> bool:
+        """Whether a target that another folder of the same library describes links both."""
+        return any(
+            program & first and program & second
+            for library, programs in self._programs.items()
+            if all(_is_below(folder, library) for folder in folders)
+            for program in programs
+        )
+
+    @cached_property
+    def _programs(self) -> dict[str, list[set[str]]]:
+        """By the folder in which a library begins, each of its targets with all that it links."""
+        described: dict[str, list[Target]] = defaultdict(list)
+        folders = dict.fromkeys(map(os.path.dirname, self._all_sources()))
+        for folder in dict.fromkeys(each for start in folders for each in self._folders(start)):
+            described[self._library_around(folder)] += self._read(folder)[0]
+        found = {}
+        for library, targets in described.items():
+            named = _by_name(targets)
+            found[library or self._root] = [one for one in (_program(name, named) for name in named) if len(one) > 1]
+        return found
+
     def library(self, path: str) -> str:
         """The nearest folder around a file in which a library of its own begins; empty where there is none."""
-        return next(filter(self._begins_library, self._folders(os.path.dirname(path))), "")
+        return self._library_around(os.path.dirname(path))
+
+    def _library_around(self, folder: str) -> str:
+        return next(filter(self._begins_library, self._folders(folder)), "")
 
     def _described_around(self, folder: str) -> list[Target]:
         """The targets that the folder and those above it describe."""
@@ -102,7 +130,7 @@ class BuildTargets:
 
     def _folders(self, folder: str) -> Iterator[str]:
         """The folder and those above it, up to the project's."""
-        while folder == self._root or folder.startswith(os.path.join(self._root, "")):
+        while _is_below(folder, self._root):
             yield folder
             above = os.path.dirname(folder)
             if folder in (self._root, above):
@@ -133,6 +161,17 @@ class BuildTargets:
                 targets += starlark_targets(self._text(folder, name), folder, package)
             self._in_folder[folder] = targets, variables
         return self._in_folder[folder]
+
+
+def _is_below(folder: str, above: str) -> bool:
+    return folder == above or folder.startswith(os.path.join(above, ""))
+
+
+def _by_name(targets: Iterable[Target]) -> dict[str, list[Target]]:
+    named: dict[str, list[Target]] = defaultdict(list)
+    for target in targets:
+        named[target.name].append(target)
+    return named
 
 
 def _program(name: str, targets: Mapping[str, Sequence[Target]]) -> set[str]:

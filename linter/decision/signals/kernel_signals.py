@@ -17,7 +17,7 @@ from ...analysis.thread_starters import is_in_parallel_region
 from ...answered_once import answered_once
 from ...facts import Assignment, Call, Facts, Function, Parameter, Registration, Span
 from ...facts.expressions import MemberAccess, chain_words, is_this, simple_name, words_of
-from ...facts.index import all_calls_where, index_of
+from ...facts.index import all_calls_where, calls_where, index_of
 from ...facts.spans import Sorted
 from ...findings import Side
 from ...lazy_regex import lazy_regex
@@ -251,8 +251,10 @@ def below_tracer(scene: Scene) -> Iterator[SignalMatch]:
 
 @signal("makes-variable", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, unless=[below_tracer])
 def makes_variable(scene: Scene) -> Iterator[SignalMatch]:
-    """`make_variable` is called below the guard"""
+    """`make_variable` is called below the guard, or behind it in a function that only makes a tensor below"""
     call = scene.first_below(_is_make_variable)
+    if call is None and scene.outermost is not None and _only_makes(scene):
+        call = calls_where(scene.facts, scene.outermost.body, _is_make_variable).first(scene.outermost.body)
     if call is not None:
         yield SignalMatch("wraps a tensor made below autograd into a variable (`make_variable`)", call.span.start)
 
@@ -264,10 +266,8 @@ def _is_make_variable(call: Call) -> bool:
 @signal("only-makes-tensor", side=Side.BELOW_AUTOGRAD, weight=Weight.MODERATE, unless=[below_tracer, makes_variable])
 def only_makes_tensor(scene: Scene) -> Iterator[SignalMatch]:
     """below the guard only a new tensor is made, and returned or kept in a member (`at::empty`, `at::from_blob`, …)"""
-    if scene.first_below(runs_or_loads) is not None:
-        return  # what it makes is a model's input
     made = scene.first_below(is_factory)
-    if made is None or scene.first_below(_is_other_op) is not None:
+    if made is None or not _only_makes(scene):
         return
     if scene.outermost is None and scene.use.macro is not None:  # what it makes goes where the macro is used
         yield SignalMatch(f"only makes a new tensor: `{shown(made.callee)}`", made.span.start)
@@ -278,6 +278,12 @@ def only_makes_tensor(scene: Scene) -> Iterator[SignalMatch]:
         if found(scene.facts, scene.outermost.span).first(scene.use.live) is not None:
             yield SignalMatch(f"only makes and {does} a new tensor: `{shown(made.callee)}`", made.span.start)
             return
+
+
+def _only_makes(scene: Scene) -> bool:
+    """Whether a tensor is made below the guard, and nothing else done; where a model runs, it is the model's input."""
+    others = (runs_or_loads, _is_other_op)
+    return scene.first_below(is_factory) is not None and not any(map(scene.first_below, others))
 
 
 def _is_other_op(call: Call) -> bool:

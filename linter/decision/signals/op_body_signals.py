@@ -59,9 +59,26 @@ def _computes(call: Call) -> bool:
     return runs_or_loads(call) or (computes_tensors(call) and not is_factory(call))
 
 
-@signal("in-process-group", side=Side.KERNEL, weight=Weight.STRONG, asks_project=True)
+@signal("writes-in-process-group", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, asks_project=True)
+def writes_in_process_group(scene: Scene) -> Iterator[SignalMatch]:
+    """its function is a method of a `ProcessGroup`, and writes to tensors in place, which is counted"""
+    write = scene.first_below(_writes)
+    if write is not None:
+        for match in _in_process_group(scene):
+            yield match._replace(message=f"{match.message}, and writes to tensors: `{shown(write.callee)}`")
+
+
+def _writes(call: Call) -> bool:
+    return call.receiver is not None and call.name.endswith("_") and not call.name.endswith("__")
+
+
+@signal("in-process-group", side=Side.KERNEL, weight=Weight.STRONG, unless=[writes_in_process_group], asks_project=True)
 def in_process_group(scene: Scene) -> Iterator[SignalMatch]:
     """its function is a method of a `ProcessGroup`, or of the work that one gives out"""
+    yield from _in_process_group(scene)
+
+
+def _in_process_group(scene: Scene) -> Iterator[SignalMatch]:
     for function in scene.chain:
         classes = []
         if function.class_ is not None:

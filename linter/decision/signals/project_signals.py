@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
-from ...analysis.project_summary import ProjectSummary
+from ...analysis.project_summary import ProgramSummary, ProjectSummary
 from ...facts import Form
 from ...facts.file_summary import Topic
 from ...findings import Side
@@ -25,17 +26,17 @@ _HARDLY = 10
 @signal("project-runs-models", side=Side.INFERENCE, weight=Weight.STRONG, asked=Asked.LAST, asks_project=True)
 def project_runs_models(scene: Scene) -> Iterator[SignalMatch]:
     """the project loads or runs models, defines no ops, and gradients hardly appear in it"""
-    summary = _summary_for(scene)
-    if summary is None:
+    program = _program_without_ops(scene)
+    if program is None:
         return
-    load, run = (summary.place_among(topic, _same_program(scene)) for topic in (Topic.LOAD, Topic.RUN))
+    load, run = program.place(Topic.LOAD), program.place(Topic.RUN)
     place = load or run
-    if place is None or not _has_hardly_gradients(summary):
+    if place is None or not _has_hardly_gradients(program):
         return
     what = "loads" if load else "runs"
     message = (
-        f"the project {what} models (`{place.mention.text}`) and defines no ops: none of its {summary.files} files "
-        f"registers a kernel or writes an autograd Function, and {_gradients(summary)}"
+        f"the project {what} models (`{place.mention.text}`) and defines no ops: none of its {program.files} files "
+        f"registers a kernel or writes an autograd Function, and {_gradients(program)}"
     )
     yield SignalMatch(message, place.mention.offset, None, "", place)
 
@@ -50,14 +51,14 @@ def project_runs_models(scene: Scene) -> Iterator[SignalMatch]:
 )
 def project_without_gradients(scene: Scene) -> Iterator[SignalMatch]:
     """the project computes with tensors, defines no ops, and computes no gradients"""
-    summary = _summary_for(scene)
-    if summary is None or summary.files < _LEAST_SILENT_FILES:
+    program = _program_without_ops(scene)
+    if program is None or program.files < _LEAST_SILENT_FILES:
         return
-    if summary.count(Topic.GRADIENT) or summary.count(Topic.BINDING):
+    if program.count(Topic.GRADIENT) or program.count(Topic.BINDING):
         return
-    place = summary.place_among(Topic.TENSOR, _same_program(scene))
+    place = program.place(Topic.TENSOR)
     if place is not None:
-        message = f"none of the project's {summary.files} files defines an op or computes a gradient"
+        message = f"none of the project's {program.files} files defines an op or computes a gradient"
         yield SignalMatch(message, place.mention.offset, None, "", place)
 
 
@@ -71,17 +72,17 @@ def project_without_gradients(scene: Scene) -> Iterator[SignalMatch]:
 )
 def project_is_engine(scene: Scene) -> Iterator[SignalMatch]:
     """its class or function is named as those of inference engines are, in a project whose ops have no gradients"""
-    summary = scene.project.summary
-    if summary is None or not summary.complete or not summary.count(Topic.OP) or not _is_local(scene):
+    program = _program(scene)
+    if program is None or not program.count(Topic.OP):
         return
-    if summary.files < _LEAST_SILENT_FILES or any(map(summary.count, (Topic.AUTOGRAD, Topic.GRADIENT, Topic.BINDING))):
+    if program.files < _LEAST_SILENT_FILES or any(map(program.count, (Topic.AUTOGRAD, Topic.GRADIENT, Topic.BINDING))):
         return
     function = scene.chain[-1]
     name = next(filter(_OF_ENGINES.search, function.qualified[-2:]), None)
     if name is not None:
         message = (
             f"is in `{'::'.join(function.qualified[-2:])}` of an inference engine: none of the project's "
-            f"{summary.files} files defines or computes a gradient, though it has ops of its own"
+            f"{program.files} files defines or computes a gradient, though it has ops of its own"
         )
         yield SignalMatch(message, function.span.start)
 
@@ -107,25 +108,36 @@ def file_runs_model(scene: Scene) -> Iterator[SignalMatch]:
         return
     mentions = summary.mentions_in(scene.facts.path)
     run = mentions.get(Topic.RUN)
-    if run is not None and Topic.OP not in mentions and _has_hardly_gradients(summary):
+    if run is not None and Topic.OP not in mentions and _has_hardly_gradients(_program_around(scene, summary)):
         yield SignalMatch(f"a model is run in the same file: `{run.text}`", run.offset)
 
 
-def _summary_for(scene: Scene) -> ProjectSummary | None:
-    """What the project says, where it can speak about the use at all."""
+def _program_without_ops(scene: Scene) -> ProgramSummary | None:
+    program = _program(scene)
+    return program if program is not None and program.files >= _LEAST_FILES and not program.count(Topic.OP) else None
+
+
+def _program(scene: Scene) -> ProgramSummary | None:
+    """What the project says, where it can speak about the use at all: its files that may be one program with it."""
     summary = scene.project.summary
-    if summary is None or not summary.complete or summary.files < _LEAST_FILES or summary.count(Topic.OP):
+    if summary is None or not summary.complete or not _is_local(scene):
         return None
-    return summary if _is_local(scene) else None
+    return _program_around(scene, summary)
 
 
-def _same_program(scene: Scene) -> Callable[[str], bool]:
-    """Whether a file (a path) may be a part of the program that the use is in: what tests load, the library needn't."""
-    return lambda path: not scene.project.linkage.are_strangers(scene.facts.path, path)
+class _Programs(dict[str, ProgramSummary]):
+    """By the path of a file, what may be one program with it says."""
 
 
-def _has_hardly_gradients(summary: ProjectSummary) -> bool:
-    return summary.count(Topic.GRADIENT) * _HARDLY <= summary.count(Topic.LOAD) + summary.count(Topic.RUN)
+def _program_around(scene: Scene, summary: ProjectSummary) -> ProgramSummary:
+    programs, path = scene.project.memory(_Programs), scene.facts.path
+    if path not in programs:
+        programs[path] = summary.program(partial(scene.project.linkage.kinship, path))
+    return programs[path]
+
+
+def _has_hardly_gradients(program: ProgramSummary) -> bool:
+    return program.count(Topic.GRADIENT) * _HARDLY <= program.count(Topic.LOAD) + program.count(Topic.RUN)
 
 
 def _is_local(scene: Scene) -> bool:
@@ -135,6 +147,6 @@ def _is_local(scene: Scene) -> bool:
     return bool(scene.chain) and scene.use.macro is None and scene.use.form in (Form.DECLARATION, Form.AUTO)
 
 
-def _gradients(summary: ProjectSummary) -> str:
-    count = summary.count(Topic.GRADIENT)
+def _gradients(program: ProgramSummary) -> str:
+    count = program.count(Topic.GRADIENT)
     return f"gradients appear in {count} places only" if count else "no gradient is computed"

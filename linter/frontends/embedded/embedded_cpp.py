@@ -202,14 +202,14 @@ def lay_out(text: bytes, literal: Literal) -> bytes:
     return bytes(laid)
 
 
-_BEFORE_WORK = lazy_regex(rb"(?:\breturn|[=;{}]|\A)\s*\Z")
+_BEFORE_WORK = lazy_regex(rb"(?:\breturn|[=;{}]|\A)\s*(?:\w+::)*\Z")
 _NAME_BEHIND = lazy_regex(rb"[ \t]*(?:[A-Za-z_]|::)|\w")
 
 
 def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
     """The placeholders that are where a statement or a value is expected: what will be called there is unknown.
 
-    `${call}` on its own line, `return {dispatch};`, `auto out = {expression};`, but neither the type in
+    `${call}` on its own line, `return at::{dispatch};`, `auto out = {expression};`, but neither the type in
     `{type} out;` nor the name in `at::Tensor {name} = …`.
     """
     found = []
@@ -243,7 +243,9 @@ def _with_work(facts: Facts, places: Iterable[Span], text: bytes) -> Facts:
     calls = list(facts.calls)
     for place in places:
         innermost = next(bodies.around(place), None)
-        if innermost is not None and next(called.around(place), None) is None:
+        call = next(called.around(place), None)
+        # The call of a lambda that is invoked at once is around all that is in it.
+        if innermost is not None and (call is None or call.holds(innermost[0])):
             written = NamePath((text[place.start : place.end].decode("utf-8", "replace"),))
             calls.append(Call(CallExpression(written), place, innermost[1]))
     return replace(facts, calls=tuple(sorted(calls, key=lambda call: (call.span.start, -call.span.end))))

@@ -5,213 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
 
-from guardfix.codemods.fixable import fixes_for
+from decided_trees import BLEND, DECLARED, MARK, SAID, Said, answer
 from guardfix.linter.engine import Options, check
-from guardfix.linter.findings import Applicability
-
-GUARD = "at::AutoNonVariableTypeMode guard(true);"
-BLEND = f"at::Tensor blend(at::Tensor a) {{\n  {GUARD}\n  return at::add(a, a);\n}}\n"
-DECLARED = "#pragma once\n#include <torch/torch.h>\nat::Tensor blend(at::Tensor a);\n"
-REGISTERED = 'TORCH_LIBRARY_IMPL(my, {key}, m) {{ m.impl("blend", blend); }}\n'
-
-
-class Said(Struct, frozen=True):
-    """A piece of evidence: the file that it is about, and what another file says."""
-
-    about: str
-    text: str
-    path: str = "src/run.cpp"
-    header: str = DECLARED
-    """What links the two where both include it; empty where one has to include the other."""
-    base: bool = False
-    """The file that it is about includes the other one."""
-
-
-SAID = {
-    "registered under Autograd": Said(BLEND, REGISTERED.format(key="Autograd")),
-    "registered under AutogradCUDA": Said(BLEND, REGISTERED.format(key="AutogradCUDA")),
-    "registered under ADInplaceOrView": Said(BLEND, REGISTERED.format(key="ADInplaceOrView")),
-    "registered under CPU": Said(BLEND, REGISTERED.format(key="CPU")),
-    "registered without a key": Said(BLEND, 'TORCH_LIBRARY(my, m) { m.def("blend", blend); }\n'),
-    "called from a workload": Said(
-        BLEND, 'at::Tensor f(at::Tensor x) { auto m = torch::jit::load("m.pt"); return blend(x); }\n'
-    ),
-    "called from a kernel": Said(
-        BLEND,
-        'at::Tensor f(at::Tensor x) { return blend(x); }\nTORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("f", f); }\n',
-    ),
-    "a functor that is registered": Said(
-        f"struct Blend {{ at::Tensor operator()(at::Tensor a) {{ {GUARD} return at::add(a, a); }} }};\n",
-        'static auto registry = torch::RegisterOperators().op("my::blend", '
-        "torch::RegisterOperators::options().kernel<Blend>(c10::DispatchKey::Autograd));\n",
-        path="src/run.h",
-        header="",
-    ),
-    "a functor, defined outside its class, that is registered": Said(
-        f"at::Tensor Blend::operator()(at::Tensor a) {{ {GUARD} return at::add(a, a); }}\n",
-        'static auto registry = torch::RegisterOperators().op("my::blend", '
-        "torch::RegisterOperators::options().kernel<Blend>(c10::DispatchKey::Autograd));\n",
-        header="#pragma once\n#include <torch/torch.h>\nstruct Blend { at::Tensor operator()(at::Tensor a); };\n",
-    ),
-    "the class of a method": Said(
-        f"at::Tensor Net::forward(at::Tensor a) {{ {GUARD} return at::add(a, a); }}\n",
-        "struct Net : torch::autograd::Function<Net> { static at::Tensor forward(at::Tensor a); };\n",
-        header="",
-        base=True,
-    ),
-    "the class of a process group's method": Said(
-        f"void Ring::reduce(int peer) {{ {GUARD} send(peer); }}\n",
-        "struct Ring : c10d::Backend { void reduce(int peer); };\n",
-        header="",
-        base=True,
-    ),
-    "the base of a class": Said(
-        f"struct Net : Base<Net> {{ static at::Tensor forward(at::Tensor a) {{ {GUARD} return at::add(a, a); }} }};\n",
-        "template <class T> struct Base : torch::autograd::Function<T> {};\n",
-        header="",
-        base=True,
-    ),
-    "a struct of guards": Said(
-        "struct Scope { at::AutoNonVariableTypeMode guard{true}; };\n",
-        "at::Tensor f(at::Tensor x) { Scope scope; return model.forward({x}).toTensor(); }\n",
-        path="src/run.h",
-        header="",
-    ),
-    "a macro": Said(
-        f"#define SCOPE {GUARD[:-1]}\n",
-        "at::Tensor f(at::Tensor x) { SCOPE; return model.forward({x}).toTensor(); }\n",
-        path="src/run.h",
-        header="",
-    ),
-}
-MARK = f"void unrelated() {{ {GUARD} }}\n"
-"""A guard, so that each of the other files is read whether or not it is asked about a name."""
-
-
-class Answer(Struct, frozen=True):
-    context: str
-    confidence: str
-    fix: str
-    places: frozenset[str]
-
-
-def answer(folder: Path, about: str, files: dict[str, str], docs: bool = False) -> Answer:
-    """What is decided about the first use in a file, by what places."""
-    folder.mkdir(exist_ok=True)
-    (folder / "guardfix.toml").touch()
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    report = fixes_for(check([str(folder)], Options(workers=1, select=("GF1",), include_docs=docs)))
-    found = [one for one in report.findings if one.path == str(folder / about) and one.decision is not None]
-    decision = found[0].decision
-    assert decision is not None
-    fix = found[0].fix.applicability if found[0].fix is not None else Applicability.DISPLAY
-    places = frozenset(Path(one.path).relative_to(folder).as_posix() for one in decision.evidence)
-    return Answer(decision.context.value, decision.confidence.value, fix.value, places)
-
-
-def python(text: str, name: str = "CODE") -> str:
-    return f'{name} = """\n{text}"""\n'
-
-
-def in_test(said: Said) -> dict[str, str]:
-    return {"tests/test_lint.py": "def test():\n    lint('''\n" + MARK + said.text + "''')\n"}
-
-
-def in_template(said: Said) -> dict[str, str]:
-    own = f"\nHEAD = '''\n{BLEND}'''\n"
-    return {"tools/make.py": python(MARK + said.text) + own}
-
-
-def in_document(said: Said) -> dict[str, str]:
-    return {"docs/ops.md": f"# Ops\n\n```cpp\n{MARK}{said.text}```\n"}
-
-
-def in_restructured_document(said: Said) -> dict[str, str]:
-    text = "".join(f"   {line}\n" for line in (MARK + said.text).splitlines())
-    return {"docs/ops.rst": f"Ops\n===\n\n.. code-block:: cpp\n\n{text}\n"}
-
-
-def in_folder_of_tests(said: Said) -> dict[str, str]:
-    return {"tests/check.cpp" if not said.base else "tests/check.h": "#include <torch/torch.h>\n" + MARK + said.text}
-
-
-def in_test_beside(said: Said) -> dict[str, str]:
-    suffix = "h" if said.base else "cpp"
-    return {f"src/blend_test.{suffix}": "#include <torch/torch.h>\n" + MARK + said.text}
-
-
-def other_file(said: Said, folder: str) -> dict[str, str]:
-    name = f"{folder}/other.{'h' if said.base else 'cpp'}"
-    own = "#include <torch/torch.h>\nat::Tensor blend(at::Tensor a) { return a; }\n"
-    user = {f"{folder}/user.cpp": '#include "other.h"\n'} if said.base else {}
-    return {name: "#include <torch/torch.h>\n" + MARK + said.text, f"{folder}/own.cpp": own, **user}
-
-
-def in_cmake_target(said: Said) -> dict[str, str]:
-    lists = "add_library(run src/run.cpp src/run.h)\nfile(GLOB OTHERS other/*.cpp other/*.h)\nadd_library(other ${OTHERS})\n"
-    return {"CMakeLists.txt": lists, **other_file(said, "other")}
-
-
-def in_bazel_target(said: Said) -> dict[str, str]:
-    build = 'cc_library(name = "{0}", srcs = glob(["{1}/*.cpp"]), hdrs = glob(["{1}/*.h"]))\n'
-    return {"BUILD.bazel": build.format("run", "src") + build.format("other", "other"), **other_file(said, "other")}
-
-
-def in_extension(said: Said) -> dict[str, str]:
-    setup = (
-        "setup(ext_modules=[\n"
-        "  CppExtension('run', glob.glob('src/*.cpp') + ['src/run.h']),\n"
-        "  CppExtension('other', sources=[os.path.join('other', f) for f in ('other.cpp', 'other.h', 'own.cpp')]),\n"
-        "])\n"
-    )
-    return {"setup.py": setup, **other_file(said, "other")}
-
-
-def in_other_package(said: Said) -> dict[str, str]:
-    return {"src/setup.py": "setup()\n", "libs/other/setup.py": "setup()\n", **other_file(said, "libs/other")}
-
-
-def in_other_project(said: Said) -> dict[str, str]:
-    lists = "project({})\n"
-    return {
-        "src/CMakeLists.txt": lists.format("run"),
-        "other/CMakeLists.txt": lists.format("other"),
-        **other_file(said, "other"),
-    }
-
-
-def in_vendored_library(said: Said) -> dict[str, str]:
-    return other_file(said, "third_party/other")
-
-
-STRANGERS = {
-    "a string in a test": in_test,
-    "a string of a tool, with its own definition": in_template,
-    "a document": in_document,
-    "a document in reStructuredText": in_restructured_document,
-    "a folder of tests": in_folder_of_tests,
-    "a test beside the file": in_test_beside,
-    "another target of CMake": in_cmake_target,
-    "another target of Bazel": in_bazel_target,
-    "another extension": in_extension,
-    "another package": in_other_package,
-    "another project of CMake": in_other_project,
-    "a vendored library": in_vendored_library,
-}
-
-
-@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
-@pytest.mark.parametrize("stranger", STRANGERS.values(), ids=STRANGERS)
-@pytest.mark.some(2)
-def test_strangers_say_nothing(stranger: object, said: Said, tmp_path: Path) -> None:
-    own = {said.path: "#include <torch/torch.h>\n" + said.about}
-    alone = answer(tmp_path / "alone", said.path, own)
-    assert callable(stranger)
-    assert answer(tmp_path / "tree", said.path, {**own, **stranger(said)}, docs=True) == alone
+from guardfix.linter.project_reading import MOST_NAMING
 
 
 def linked(said: Said) -> dict[str, str]:
@@ -399,6 +196,15 @@ def test_links(files: dict[str, str], expected: str, tmp_path: Path) -> None:
     found = answer(tmp_path, "run.cpp", {"run.cpp": RUN, **files}, docs=True)
     assert (found.context, found.confidence) == (("unknown" if expected == "low" else "kernel"), expected)
     assert (found.fix == "safe") == (expected == "high")
+
+
+@pytest.mark.parametrize(("many", "expected"), [(MOST_NAMING - 3, "kernel high"), (MOST_NAMING, "unknown low")])
+def test_a_name_that_many_files_have_shows_nothing(many: int, expected: str, tmp_path: Path) -> None:
+    """They aren't all read, so any of them may define it."""
+    others = {f"more/{number}.cpp": "int blend = 1;\n" for number in range(many)}
+    registers = {"other.cpp": OTHER + FORWARD + KERNEL.text}
+    found = answer(tmp_path, "run.cpp", {"run.cpp": RUN, **registers, **others})
+    assert f"{found.context} {found.confidence}" == expected
 
 
 KERNEL_TEXT, REGISTER_TEXT = "'''\n" + BLEND + "'''", "'''\n" + KERNEL.text + "'''"

@@ -52,7 +52,7 @@ SERVE = 'at::Tensor serve() { auto module = torch::jit::load("m.pt"); return mod
         ),
         pytest.param(
             "at::Tensor f(at::Tensor x) { auto y = at::relu(x); GUARD; return y; }",
-            "remove low",
+            "remove medium",
             ["covers-nothing"],
             id="a guard that covers nothing",
         ),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cpp_snippets import snippet
+from decided_trees import answer
 from guardfix.linter.decision import decide
 
 USE = "at::Tensor clean(at::Tensor x) { GUARD; return x.index({0}).clone(); }\n"
@@ -113,17 +116,57 @@ def test_a_project_says_nothing_beside_a_signal_of_the_place() -> None:
     assert (decision.context.value, [e.signal for e in decision.evidence]) == ("kernel", ["takes-dispatch-key-set"])
 
 
-def test_what_a_project_vendors_says_nothing_about_it() -> None:
-    from guardfix.linter.analysis.project_summary import ProjectSummary
-    from guardfix.linter.facts.file_summary import Topic
-    from guardfix.linter.files.sources import decode
-    from guardfix.linter.frontends.cpp.cpp_file_summary import summarize_cpp
+PLAIN_FILES = {"src/a.cpp": PLAIN, "src/b.cpp": PLAIN}
+TARGETS = "add_library(run src/use.cpp src/a.cpp src/b.cpp)\nadd_library(other other/other.cpp)\n"
+APP = "add_subdirectory(app)\n", "add_executable(app main.cpp)\ntarget_link_libraries(app run other)\n"
 
-    file_summaries = [
-        summarize_cpp(decode(text.encode(), path)) for path, text in (("third_party/ops.cpp", OP), ("a.cpp", LOADS))
-    ]
-    summary = ProjectSummary(file_summaries)
-    assert (summary.files, summary.count(Topic.OP), summary.count(Topic.LOAD)) == (1, 0, 1)
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param({"src/c.cpp": RUNS, **PLAIN_FILES}, "inference medium", id="its program runs models"),
+        pytest.param({"other/other.cpp": RUNS, **PLAIN_FILES}, "inference medium", id="nothing sets the folders apart"),
+        pytest.param({"CMakeLists.txt": TARGETS, "other/other.cpp": RUNS, **PLAIN_FILES}, "unknown low", id="another target"),
+        pytest.param(
+            {
+                "CMakeLists.txt": TARGETS + APP[0],
+                "app/CMakeLists.txt": APP[1],
+                "app/main.cpp": PLAIN,
+                "other/other.cpp": RUNS,
+                **PLAIN_FILES,
+            },
+            "inference medium",
+            id="both are linked into a third, in another folder",
+        ),
+        pytest.param({"tests/t.cpp": RUNS, **PLAIN_FILES}, "unknown low", id="a test runs models"),
+        pytest.param({"third_party/t.cpp": RUNS, **PLAIN_FILES}, "unknown low", id="a vendored library"),
+        pytest.param({"src/a.cpp": PLAIN, "src/b.cpp": PLAIN, "src/c.cpp": TENSORS}, "inference low", id="four files"),
+        pytest.param(
+            {
+                "CMakeLists.txt": "add_library(run src/use.cpp src/a.cpp)\nadd_library(other other/other.cpp other/b.cpp)\n",
+                "src/a.cpp": PLAIN,
+                "other/other.cpp": PLAIN,
+                "other/b.cpp": PLAIN,
+            },
+            "unknown low",
+            id="of four files two are of another target",
+        ),
+        pytest.param({"tests/t.cpp": PLAIN, **PLAIN_FILES}, "unknown low", id="one of them is a test"),
+        pytest.param(
+            {"CMakeLists.txt": TARGETS, "other/other.cpp": OP + TRAINS, "src/c.cpp": RUNS, **PLAIN_FILES},
+            "inference medium",
+            id="another target has ops and gradients",
+        ),
+        pytest.param(
+            {"tests/t.cpp": OP, "src/c.cpp": RUNS, **PLAIN_FILES}, "inference medium", id="a test has ops of its own"
+        ),
+        pytest.param({"tests/t.cpp": TRAINS, "src/c.cpp": RUNS, **PLAIN_FILES}, "unknown low", id="a test differentiates"),
+    ],
+)  # fmt: skip
+def test_only_files_of_the_same_program_count(files: dict[str, str], expected: str, tmp_path: Path) -> None:
+    use = USE.replace("GUARD", "at::AutoNonVariableTypeMode guard(true)")
+    found = answer(tmp_path, "src/use.cpp", {"src/use.cpp": use, **files})
+    assert f"{found.context} {found.confidence}" == expected
 
 
 def test_the_evidence_points_to_the_place_that_loads_a_model() -> None:

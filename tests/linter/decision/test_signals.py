@@ -121,6 +121,11 @@ CASES = [
         body("GUARD; at::NoGradGuard no_grad; return make(x);"),
     ),
     ("makes-variable", body("GUARD; return make_variable(x);"), body("GUARD; return make_tensor(x);")),
+    (
+        "makes-variable",
+        body("at::Tensor y; { GUARD; y = at::empty({2}); } return make_variable(y);"),
+        body("at::Tensor y; { GUARD; y = at::relu(x); } return make_variable(y);"),
+    ),
     ("only-makes-tensor", body("GUARD; return at::empty({2});"), body("GUARD; auto y = at::empty({2}); return x;")),
     (
         "only-makes-tensor",
@@ -161,11 +166,16 @@ CASES = [
     ),
     *(
         (
-            "in-process-group",
-            f"struct Ring : {base} {{ void reduce(at::Tensor& x) {{ GUARD; x.add_(1); }} }};",
-            "struct Ring : QueuedWork { void reduce(at::Tensor& x) { GUARD; x.add_(1); } };",
+            name,
+            f"struct Ring : {base} {{ void reduce(at::Tensor& x) {{ GUARD; {work}; }} }};",
+            f"struct Ring : {silent} {{ void reduce(at::Tensor& x) {{ GUARD; {other}; }} }};",
         )
         for base in ("public ProcessGroup", "c10d::Backend", "ProcessGroup::Work")
+        for name, work, silent, other in (
+            ("in-process-group", "send(x)", "QueuedWork", "send(x)"),
+            ("in-process-group", "send(x)", base, "x.add_(1)"),
+            ("writes-in-process-group", "x.add_(1)", base, "x.add(1)"),
+        )
     ),
     (
         "in-variable-type",
@@ -303,14 +313,19 @@ CASES = [
         "struct B : torch::nn::Cloneable { variable_list apply(variable_list g) { GUARD; return {at::relu(g[0])}; } };",
     ),
     (
-        "covers-nothing-in-forward",
-        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
-        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y + 1;")),
+        "in-node-apply",
+        "variable_list B::apply(variable_list&& g) { GUARD; return {at::relu(g[0])}; }",
+        "at::Tensor B::apply(at::Tensor g) { GUARD; return at::relu(g); }",
     ),
-    (
-        "covers-nothing",
-        body("auto y = at::relu(x); GUARD; return y;"),
-        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
+    *(
+        ("covers-nothing", found, silent)
+        for found, silent in (
+            (body("auto y = at::relu(x); GUARD; return y;"), body("auto y = at::relu(x); GUARD; return y + 1;")),
+            (
+                FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
+                FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y + 1;")),
+            ),
+        )
     ),
     # against inference
     (

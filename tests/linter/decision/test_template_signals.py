@@ -40,6 +40,12 @@ BELOW = "at::AutoDispatchBelowAutograd guard;"
         pytest.param(WRITTEN.format("{name}", "{call}"), "kernel template-of-calls", id="any function, any call"),
         pytest.param(DOLLARS.replace("WORK", "${call}"), "kernel template-of-calls", id="any call, by a dollar"),
         pytest.param(PER_CENTS.replace("WORK", "%(call)s"), "kernel template-of-calls", id="any call, by a per cent"),
+        pytest.param(DOLLARS.replace("WORK", "at::${op}"), "kernel template-of-calls", id="any op of a namespace"),
+        pytest.param(
+            DOLLARS.replace(GUARD, "").replace("WORK", f"([&]() {{ {GUARD} return at::${{op}}; }})()"),
+            "kernel template-of-calls",
+            id="in a lambda that is called at once",
+        ),
         pytest.param(DOLLARS.replace("WORK", "op.call(x)"), "unknown", id="any function, one op"),
         pytest.param(DOLLARS.replace("WORK", "op.run()"), "unknown", id="any function, one op without arguments"),
         pytest.param(DOLLARS.replace("${name}", "run").replace("WORK", "${call}"), "unknown", id="one function"),
