@@ -32,7 +32,7 @@ def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -
     from ..verify.projects.project_tests import verify_project_tests
 
     check_project_options(run, options)
-    migration = migration_of(run, choice, embedded=True)
+    migration = migration_of(run, choice, embedded=options.backend == "shim")
     agree_to_run(run, list(run.paths), yes=options.yes)
     tested: ProjectTests | None = None
     exercised: ExercisedProject | None = None
@@ -56,13 +56,20 @@ def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -
 
 def check_project_options(run: CommandRun, options: VerifyOptions) -> None:
     """Raises UsageError for what does not go with a project's tests or ops."""
-    which = "--test" if options.tests else "--exercise"
     if options.tests and (len(run.paths) != 1 or not Path(run.paths[0]).is_dir()):
         raise click.UsageError("--test takes the directory of one project")
     if len(run.paths) != 1 and any(Path(path).is_dir() for path in run.paths):
         raise click.UsageError("--exercise takes one directory, or files")
-    if options.backend != "shim":
-        raise click.UsageError(f"{which} runs on the shim only")
+    if options.backend != "shim" and options.exercise:
+        raise click.UsageError("--exercise runs on the shim only")
+    if options.backend == "torch":
+        from guardfix.runtime_shim.cpp.compiler_diagnostics import PyTorchMissing
+        from guardfix.runtime_shim.recording.real_torch import torch_folder
+
+        try:
+            torch_folder()
+        except PyTorchMissing as error:
+            raise Failure(str(error)) from None
     if options.exercise:
         try:
             import hypothesis
@@ -82,7 +89,14 @@ def test_settings(options: VerifyOptions) -> TestSettings:
         known = known_failures(read_regular_text(file, "replace")) if file is not None else frozenset()
     except OSError as error:
         raise Failure(f"{file}: {error.strerror or error}") from None
-    return TestSettings(options.tests, options.test_build, options.timeout or TEST_SECONDS, known)
+    return TestSettings(
+        options.tests,
+        options.test_build,
+        options.timeout or TEST_SECONDS,
+        known,
+        options.backend,
+        options.legacy_since19,
+    )
 
 
 def exercise_settings(options: VerifyOptions) -> ExerciseSettings:

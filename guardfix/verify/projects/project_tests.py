@@ -1,4 +1,4 @@
-"""A project's own tests, before and after migration, on the shim."""
+"""A project's own tests, before and after migration, on the shim or on the installed PyTorch."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from guardfix.runtime_shim.extension.cmake_package import (
     NOT_BUILT,
     installation_variables,
     version_for,
+    write_beside_torch,
     write_torch_distribution,
 )
 from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
+from guardfix.runtime_shim.recording.real_torch import old_guard_header
 from guardfix.runtime_shim.recording.run_specification import read_events
 
 from ..judging.lacking import needed_packages
@@ -44,6 +46,7 @@ _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
 _CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 _ONLY = "GUARDFIX_ONLY_TESTS"
+_BACKEND = "GUARDFIX_TEST_BACKEND"
 
 TEST_SECONDS = 600.0
 """Time limit of the command that runs a project's tests, unless another is given."""
@@ -66,6 +69,10 @@ class TestSettings:
     """Time limit of the command; of building, if it is more than the default."""
     known_failures: frozenset[str] = frozenset()
     """The names of tests that fail on PyTorch, without the migration."""
+    backend: str = "shim"
+    """What stands behind `import torch`: the shim, or `torch`, the one that is installed."""
+    legacy_since19: bool = False
+    """With PyTorch, the old guard is what its headers have; else what it was before 1.9, as on the shim."""
 
 
 def verify_project_tests(project: Path, migration: Migration, settings: TestSettings) -> ProjectTests:
@@ -101,7 +108,10 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
                 made = built.test()
             rounds.append(made)
         before, after = rounds
-        tests = tuple(compared(before, after, settings.known_failures, migration.wanted))
+        known = settings.known_failures
+        if settings.backend == "torch":  # what fails before is what fails there
+            known |= {name for name, run in before.tests.items() if run.outcome in ("failed", "error")}
+        tests = tuple(compared(before, after, known, migration.wanted))
         if any(test.differs for test in tests):
             tests = _repeated(tests, built)
     if not any(run.outcome != "not started" for made in rounds for run in made.tests.values()):
@@ -138,8 +148,12 @@ class BuiltCopy:
         number of the guards that are counted."""
         self.copy, self.folder, self.settings, self.guards = copy, folder, settings, guards
         folder.mkdir(parents=True)
-        torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
-        self.variables = project_environment(copy, torch, folder) | {KEEP_BUILDING: "1"}
+        if settings.backend == "torch":
+            torch = write_beside_torch(folder / "torch", also=_UNITTESTS)
+            self.variables = project_environment(copy, torch, folder) | _with_torch(settings)
+        else:
+            torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
+            self.variables = project_environment(copy, torch, folder) | {KEEP_BUILDING: "1"}
         self.failed_build: str | None = None
         self._rounds = 0
         build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
@@ -256,6 +270,16 @@ def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]
             "GUARDFIX_CACHE_DIR": str(cache),
         }
     )
+
+
+def _with_torch(settings: TestSettings) -> dict[str, str]:
+    """What a build and tests with the installed PyTorch have in their environment, beside what all have."""
+    found = {_BACKEND: "torch"}
+    if not settings.legacy_since19:
+        include = f"-include {shlex.quote(str(old_guard_header(since19=False)))}"
+        for name in ("CFLAGS", "CXXFLAGS"):  # setuptools reads the one or the other, CMake the second
+            found[name] = f"{os.environ.get(name, '')} {include}".strip()
+    return found
 
 
 def build_command(copy: Path) -> list[str]:
