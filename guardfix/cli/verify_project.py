@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +17,7 @@ from ..output.json_text import json_text
 from ..output.plain_echo import echo
 from .command_failure import Failure
 from .command_run import CommandRun
+from .progress_line import shown_progress
 from .verify_running import VerifyOptions, agree_to_run, allowed_verdicts, migration_of, run_limits
 
 if TYPE_CHECKING:
@@ -38,7 +42,8 @@ def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -
     exercised: ExercisedProject | None = None
     try:
         if options.tests:
-            tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(options))
+            with _telling(run.quiet) as tell:
+                tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(options), tell)
         if options.exercise:
             exercised = _exercised(run, migration, tested, exercise_settings(options))
     except (VerificationFailed, OSError) as error:
@@ -52,6 +57,25 @@ def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -
     judged |= {test.judgement.verdict for test in tested.tests} if tested is not None else set()
     judged |= {op.verdict for op in exercised.ops if op.worst is not None} if exercised is not None else set()
     return 0 if judged <= allowed_verdicts(options) else 1
+
+
+_SILENT = 60.0
+"""Seconds after which something is said where no line can be shown."""
+
+
+@contextmanager
+def _telling(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Says what goes on: in a line on a terminal, elsewhere once a minute."""
+    said = time.monotonic()
+
+    def say_sometimes(text: str) -> None:
+        nonlocal said
+        if not quiet and time.monotonic() - said > _SILENT:
+            said = time.monotonic()
+            echo(text, err=True)
+
+    with shown_progress(quiet, "copying the project") as line:
+        yield say_sometimes if line is None else line.say
 
 
 def check_project_options(run: CommandRun, options: VerifyOptions) -> None:

@@ -167,17 +167,18 @@ def compile_against(folder: Path, specification: Specification) -> tuple[Path, l
     return program, list(dict.fromkeys(file for one in objects.all for file in one.files))
 
 
-def old_guard_header(*, since19: bool, uncovered: bool = False) -> Path:
+def old_guard_header(*, since19: bool, uncovered: bool = False, cache: Path | None = None) -> Path:
     """A header that gives the old guard the meaning that is asked for; kept in the cache."""
+    cache = cache or cache_folder()
     text = _LEGACY_GUARD.format(
         below="AutoDispatchBelowAutograd" if since19 or uncovered else "AutoDispatchBelowADInplaceOrView",
         more=_UNCOVERED if uncovered else "",
         unless=_IN_BACKWARD_WITH_GRAPH if uncovered else "false",
     )
-    header = cache_folder() / "old_guards" / digest(text) / "old_guard.h"
+    header = cache / "old_guards" / digest(text) / "old_guard.h"
     if not header.is_file():
         header.parent.mkdir(parents=True, exist_ok=True)
-        with workplace(cache_folder() / "unfinished") as temporary:
+        with workplace(cache / "unfinished") as temporary:
             made = temporary / header.name
             made.write_text(text)
             os.replace(made, header)
@@ -246,8 +247,23 @@ def recording(writer: Writer, source: str | None, table: GuardTable | None = Non
             writer.write("step", thread=0, op=shown, **where, kernels=(), guards=guards, results=shown_results)
             return result
 
-    with Mode():
-        yield
+    mode = Mode()
+    engine = "_engine_run_backward"
+    run = getattr(torch.autograd, engine, None)
+
+    def within(*args: Any, **kwargs: Any) -> Any:
+        # What custom Functions do in backward are the program's steps; the mode is off while `backward` itself runs.
+        with mode:
+            return run(*args, **kwargs)
+
+    if run is not None:
+        setattr(torch.autograd, engine, within)
+    try:
+        with mode:
+            yield
+    finally:
+        if run is not None:
+            setattr(torch.autograd, engine, run)
 
 
 def _guards(torch: Any) -> tuple[str, ...]:
