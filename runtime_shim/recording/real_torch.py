@@ -232,8 +232,10 @@ def recording(writer: Writer, source: str | None, table: GuardTable | None = Non
             line = None if source is None else _line(source)
             where, guards = {} if line is None else {"line": line}, _guards(torch)
             try:
-                with table.op() if table is not None else contextlib.nullcontext():
+                if table is None:
                     result = function(*args, **(kwargs or {}))
+                else:
+                    result = table.run_op(function, args, kwargs or {})
             except Exception as error:
                 kind = type(error).__name__
                 writer.write(
@@ -249,7 +251,7 @@ def recording(writer: Writer, source: str | None, table: GuardTable | None = Non
 
     mode = Mode()
     engine = "_engine_run_backward"
-    run = getattr(torch.autograd, engine, None)
+    run: Any = getattr(torch.autograd, engine, None)
 
     def within(*args: Any, **kwargs: Any) -> Any:
         # What custom Functions do in backward are the program's steps; the mode is off while `backward` itself runs.

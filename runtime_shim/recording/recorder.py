@@ -147,8 +147,7 @@ class Recorder(Trace):
 
         @functools.wraps(function)
         def counted_call(*args: Any, **kwargs: Any) -> Any:
-            with table.op():
-                return call(*args, **kwargs)
+            return table.run_op(call, args, kwargs)
 
         return counted_call
 
