@@ -63,6 +63,10 @@ class ProgressLine:
         else:
             self._text, self._parsed = "deciding", True
 
+    def say(self, text: str) -> None:
+        """Note what is going on, in words."""
+        self._text = text
+
     def show(self, number: int, frame: Any) -> None:
         """Write the line again."""
         import shutil

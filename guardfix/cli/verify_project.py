@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +17,7 @@ from ..output.json_text import json_text
 from ..output.plain_echo import echo
 from .command_failure import Failure
 from .command_run import CommandRun
+from .progress_line import shown_progress
 from .verify_running import VerifyOptions, agree_to_run, allowed_verdicts, migration_of, run_limits
 
 if TYPE_CHECKING:
@@ -32,13 +36,14 @@ def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -
     from ..verify.projects.project_tests import verify_project_tests
 
     check_project_options(run, options)
-    migration = migration_of(run, choice, embedded=True)
+    migration = migration_of(run, choice, embedded=options.backend == "shim")
     agree_to_run(run, list(run.paths), yes=options.yes)
     tested: ProjectTests | None = None
     exercised: ExercisedProject | None = None
     try:
         if options.tests:
-            tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(options))
+            with _telling(run.quiet) as tell:
+                tested = verify_project_tests(Path(run.paths[0]), migration, test_settings(options), tell)
         if options.exercise:
             exercised = _exercised(run, migration, tested, exercise_settings(options))
     except (VerificationFailed, OSError) as error:
@@ -54,15 +59,41 @@ def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -
     return 0 if judged <= allowed_verdicts(options) else 1
 
 
+_SILENT = 60.0
+"""Seconds after which something is said where no line can be shown."""
+
+
+@contextmanager
+def _telling(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Says what goes on: in a line on a terminal, elsewhere once a minute."""
+    said = time.monotonic()
+
+    def say_sometimes(text: str) -> None:
+        nonlocal said
+        if not quiet and time.monotonic() - said > _SILENT:
+            said = time.monotonic()
+            echo(text, err=True)
+
+    with shown_progress(quiet, "copying the project") as line:
+        yield say_sometimes if line is None else line.say
+
+
 def check_project_options(run: CommandRun, options: VerifyOptions) -> None:
     """Raises UsageError for what does not go with a project's tests or ops."""
-    which = "--test" if options.tests else "--exercise"
     if options.tests and (len(run.paths) != 1 or not Path(run.paths[0]).is_dir()):
         raise click.UsageError("--test takes the directory of one project")
     if len(run.paths) != 1 and any(Path(path).is_dir() for path in run.paths):
         raise click.UsageError("--exercise takes one directory, or files")
-    if options.backend != "shim":
-        raise click.UsageError(f"{which} runs on the shim only")
+    if options.backend != "shim" and options.exercise:
+        raise click.UsageError("--exercise runs on the shim only")
+    if options.backend == "torch":
+        from guardfix.runtime_shim.cpp.compiler_diagnostics import PyTorchMissing
+        from guardfix.runtime_shim.recording.real_torch import torch_folder
+
+        try:
+            torch_folder()
+        except PyTorchMissing as error:
+            raise Failure(str(error)) from None
     if options.exercise:
         try:
             import hypothesis
@@ -82,7 +113,14 @@ def test_settings(options: VerifyOptions) -> TestSettings:
         known = known_failures(read_regular_text(file, "replace")) if file is not None else frozenset()
     except OSError as error:
         raise Failure(f"{file}: {error.strerror or error}") from None
-    return TestSettings(options.tests, options.test_build, options.timeout or TEST_SECONDS, known)
+    return TestSettings(
+        options.tests,
+        options.test_build,
+        options.timeout or TEST_SECONDS,
+        known,
+        options.backend,
+        options.legacy_since19,
+    )
 
 
 def exercise_settings(options: VerifyOptions) -> ExerciseSettings:

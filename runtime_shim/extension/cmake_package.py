@@ -103,6 +103,34 @@ for _pattern in ("lib*/python*/*-packages", "local/lib/python*/*-packages"):
     for _folder in glob.glob(os.path.join(_INSTALLED, _pattern)):
         site.addsitedir(_folder)
 '''
+_AFTER_TORCH = """
+
+import importlib
+import importlib.util
+import sys
+
+
+class _AfterTorch:
+    # The installed PyTorch brings another module along.
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        found = importlib.util.find_spec(name)
+        run = None if found is None else found.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            importlib.import_module("{module}")
+
+        if run is not None:
+            found.loader.exec_module = exec_module
+        return found
+
+
+sys.meta_path.insert(0, _AfterTorch())
+"""
 _METADATA = """\
 Metadata-Version: 2.1
 Name: torch
@@ -161,6 +189,14 @@ def write_torch_distribution(folder: Path, version: str = VERSION, *, also: str 
     (metadata / "INSTALLER").write_text("guardfix\n", encoding="utf-8")
     (metadata / "RECORD").write_text("", encoding="utf-8")
     (folder / "sitecustomize.py").write_text(_SITE, encoding="utf-8")
+    return folder
+
+
+def write_beside_torch(folder: Path, *, also: str) -> Path:
+    """The same folder for a project that is built with the installed PyTorch: what pip installs is found there, and the
+    import of `torch` brings the module `also` along."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sitecustomize.py").write_text(_SITE + _AFTER_TORCH.format(module=also), encoding="utf-8")
     return folder
 
 

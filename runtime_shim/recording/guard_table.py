@@ -27,7 +27,6 @@ BUILTIN = "__guardfix_entered__"
 """What a guard of a Python copy is wrapped in."""
 
 _ROW = struct.Struct("=qq")
-_CELL = struct.Struct("=q")
 
 
 class GuardCount(NamedTuple):
@@ -67,16 +66,15 @@ class GuardTable:
     def __init__(self, path: str) -> None:
         with open(path, "r+b") as file:
             self.memory = mmap.mmap(file.fileno(), 0)
+        self.cells = memoryview(self.memory).cast("q")
         self.thread = _Counting()
         self.lock = threading.Lock()
 
     def _add(self, number: int, field: int) -> None:
-        place = number * _ROW.size + field * _CELL.size
-        if place + _CELL.size > len(self.memory):
-            return
-        with self.lock:
-            (value,) = _CELL.unpack_from(self.memory, place)
-            _CELL.pack_into(self.memory, place, value + 1)
+        place = 2 * number + field
+        if place < len(self.cells):
+            with self.lock:
+                self.cells[place] += 1
 
     def counts(self) -> list[GuardCount]:
         """The rows as they are now, the program's own first."""
@@ -98,22 +96,21 @@ class GuardTable:
                 thread.busy = thread.active.pop(position)[1]
                 return
 
-    @contextmanager
-    def op(self) -> Iterator[None]:
-        """An op runs inside."""
+    def run_op(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Calls an op, which counts unless it is a part of another."""
         thread = self.thread
         if thread.busy:
-            yield
-            return
+            return function(*args, **kwargs)
+        active = thread.active
         self._add(0, 1)
-        for number, _ in thread.active:
+        for number, _ in active:
             self._add(number, 1)
         thread.busy = True
-        depth = len(thread.active)
+        depth = len(active)
         try:
-            yield
+            return function(*args, **kwargs)
         finally:
-            if len(thread.active) == depth:
+            if len(active) == depth:
                 thread.busy = False
 
     def counted(self, number: int, guard: Any, lasting: bool = False) -> Any:

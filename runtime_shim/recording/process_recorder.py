@@ -1,4 +1,6 @@
-"""Records what each test of a project does on the shim, and how it ends, whatever runs the tests.
+"""Records what each test of a project does, and how it ends, whatever runs the tests.
+
+The tests run on the shim or, where `GUARDFIX_TEST_BACKEND` is `torch`, on the installed PyTorch.
 
 `GUARDFIX_RECORDING_FOLDER` names the folder for the recordings, one file for each process. The events are those of
 `trace_events`, and these:
@@ -23,14 +25,11 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import guardfix.runtime_shim as shim
-
-from ..cpp import torch_backend
 from . import guard_table
 from .program_execution import seed_generators
-from .recorder import Recorder, RecordingBackend, watching
 from .trace_events import Writer
 
+TEST_BACKEND = "GUARDFIX_TEST_BACKEND"
 FOLDER = "GUARDFIX_RECORDING_FOLDER"
 ONLY = "GUARDFIX_ONLY_TESTS"
 """Names a file with the names of the tests that are run; without it, all are."""
@@ -48,13 +47,7 @@ class TestRecorder:
         os.environ[RECORDED] = str(os.getpid())
         self.writer = Writer(open(path, "w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process runs
         self.table = _table_beside(path)
-        self.recorder = Recorder(self.writer, table=self.table)
-        backend = RecordingBackend(guard_table=self.table)
-        backend.recorder = self.recorder
-        torch_backend.use(backend)
-        # From now on, so that what a test module imports by name is watched as well.
-        self._watching = watching(self.recorder)
-        self._watching.__enter__()
+        self.side = (_OnTorch if os.environ.get(TEST_BACKEND) == "torch" else _OnShim)(self.writer, self.table)
         # Copies have counters whether or not anything is counted.
         self._within_reach = guard_table.within_reach(self.table)
         self._within_reach.__enter__()
@@ -69,13 +62,12 @@ class TestRecorder:
     def test(self, name: str) -> Iterator[None]:
         """What is recorded within belongs to the test of this name."""
         self.writer.close()  # each test may be as long as a program
-        self.recorder.start_over()
         before = self._counts()
         # Of a test within which the process ends, this is all that tells what it entered, and for how long it ran.
         counted = {number: count for number, count in enumerate(before) if any(count)}
         self.writer.write("test", name=name, began=time.monotonic(), guards=counted)
-        seed_generators(shim)
-        yield
+        with self.side.test():
+            yield
         reached = {
             number: (count.entered - before[number].entered, count.ops - before[number].ops)
             for number, count in enumerate(self._counts())
@@ -93,6 +85,49 @@ class TestRecorder:
 
     def _counts(self) -> list[guard_table.GuardCount]:
         return [] if self.table is None else self.table.counts()
+
+
+class _OnShim:
+    """Recording on the shim."""
+
+    def __init__(self, writer: Writer, table: guard_table.GuardTable | None) -> None:
+        import guardfix.runtime_shim as shim
+
+        from ..cpp import torch_backend
+        from .recorder import Recorder, RecordingBackend, watching
+
+        self.torch = shim
+        self.recorder = Recorder(writer, table=table)
+        backend = RecordingBackend(guard_table=table)
+        backend.recorder = self.recorder
+        torch_backend.use(backend)
+        # From now on, so that what a test module imports by name is watched as well.
+        self._watching = watching(self.recorder)
+        self._watching.__enter__()
+
+    @contextmanager
+    def test(self) -> Iterator[None]:
+        self.recorder.start_over()
+        seed_generators(self.torch)
+        yield
+
+
+class _OnTorch:
+    """Recording on the installed PyTorch."""
+
+    def __init__(self, writer: Writer, table: guard_table.GuardTable | None) -> None:
+        from .real_torch import ready_to_record
+
+        self.writer, self.table = writer, table
+        self.torch = ready_to_record()
+
+    @contextmanager
+    def test(self) -> Iterator[None]:
+        from .real_torch import recording
+
+        seed_generators(self.torch)
+        with recording(self.writer, None, self.table):
+            yield
 
 
 @cache

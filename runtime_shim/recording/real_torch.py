@@ -36,6 +36,7 @@ TORCH_ADDRESS_SPACE = 8 << 30
 # its name, for programs that were written for that.
 _LEGACY_GUARD = """\
 #pragma once
+#if defined(__cplusplus) && __has_include(<ATen/core/LegacyTypeDispatch.h>)
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <c10/core/GradMode.h>
 #include <c10/macros/Export.h>
@@ -58,6 +59,7 @@ struct GuardfixOldGuard {{
 }}
 #define AutoNonVariableTypeMode GuardfixOldGuard
 {more}
+#endif
 """
 _UNCOVERED = "#define AutoDispatchBelowADInplaceOrView AutoDispatchBelowAutograd"
 _IN_BACKWARD_WITH_GRAPH = "torch::autograd::get_current_graph_task_id() != -1 && c10::GradMode::is_enabled()"
@@ -77,7 +79,8 @@ _MODES = frozenset({"_set_grad_enabled", "set_grad_enabled"})
 """What a guard calls by itself: which guard is there is not what is compared."""
 
 
-def _torch_folder() -> Path:
+def torch_folder() -> Path:
+    """Where PyTorch is installed. Raises PyTorchMissing."""
     found = importlib.util.find_spec("torch")
     if found is None or found.origin is None:
         raise PyTorchMissing(
@@ -89,7 +92,7 @@ def _torch_folder() -> Path:
 def run_cpp_on_torch(specification: Specification, writer: Writer) -> int:
     """Compiles the program against libtorch and becomes it: what is returned is that it could not be run."""
     try:
-        program, files = compile_against(_torch_folder(), specification)
+        program, files = compile_against(torch_folder(), specification)
         writer.write("compiled", files=list(map(str, files)))
     except (ProgramError, OSError) as error:
         return failed(writer, error)
@@ -116,7 +119,7 @@ def compile_against(folder: Path, specification: Specification) -> tuple[Path, l
     source = Path(specification.source)
     torch = ["-isystem", str(folder / "include"), "-isystem", str(folder / "include/torch/csrc/api/include")]
     version = (folder / "version.py").read_bytes()
-    guard = _old_guard(specification)
+    guard = old_guard_header(since19=specification.legacy_since19, uncovered=specification.uncovered)
     work = Path(specification.workplace) if specification.workplace else cache_folder() / "unfinished"
 
     def command(unit: SourceUnit, text: str) -> tuple[list[str], list[str]]:
@@ -164,18 +167,18 @@ def compile_against(folder: Path, specification: Specification) -> tuple[Path, l
     return program, list(dict.fromkeys(file for one in objects.all for file in one.files))
 
 
-def _old_guard(specification: Specification) -> Path:
+def old_guard_header(*, since19: bool, uncovered: bool = False, cache: Path | None = None) -> Path:
     """A header that gives the old guard the meaning that is asked for; kept in the cache."""
-    below = "AutoDispatchBelowAutograd" if specification.legacy_since19 or specification.uncovered else ""
+    cache = cache or cache_folder()
     text = _LEGACY_GUARD.format(
-        below=below or "AutoDispatchBelowADInplaceOrView",
-        more=_UNCOVERED if specification.uncovered else "",
-        unless=_IN_BACKWARD_WITH_GRAPH if specification.uncovered else "false",
+        below="AutoDispatchBelowAutograd" if since19 or uncovered else "AutoDispatchBelowADInplaceOrView",
+        more=_UNCOVERED if uncovered else "",
+        unless=_IN_BACKWARD_WITH_GRAPH if uncovered else "false",
     )
-    header = cache_folder() / "old_guards" / digest(text) / "old_guard.h"
+    header = cache / "old_guards" / digest(text) / "old_guard.h"
     if not header.is_file():
         header.parent.mkdir(parents=True, exist_ok=True)
-        with workplace(cache_folder() / "unfinished") as temporary:
+        with workplace(cache / "unfinished") as temporary:
             made = temporary / header.name
             made.write_text(text)
             os.replace(made, header)
@@ -185,14 +188,12 @@ def _old_guard(specification: Specification) -> Path:
 def run_python_on_torch(specification: Specification, writer: Writer) -> int:
     """Runs the Python program with the installed PyTorch, each public call recorded."""
     try:
-        _torch_folder()
+        torch_folder()
         contained(specification, writer)  # before PyTorch starts threads
-        torch = importlib.import_module("torch")
+        torch = ready_to_record()
     except (ProgramError, ImportError) as error:
         return failed(writer, error if isinstance(error, ProgramError) else PyTorchMissing(str(error)))
-    torch.set_num_threads(1)
     seed_generators(torch)
-    torch.utils.deterministic.fill_uninitialized_memory = True
     if specification.uncovered:
         torch._C._AutoDispatchBelowADInplaceOrView = torch._C._AutoDispatchBelowAutograd
     with as_script(specification):
@@ -204,10 +205,18 @@ def run_python_on_torch(specification: Specification, writer: Writer) -> int:
             return execute(specification, writer)
 
 
+def ready_to_record() -> Any:
+    """The installed PyTorch, which from now on computes the same in each run."""
+    torch = importlib.import_module("torch")
+    torch.set_num_threads(1)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    return torch
+
+
 @contextlib.contextmanager
-def recording(writer: Writer, source: str, table: GuardTable | None = None) -> Iterator[None]:
-    """Inside, calls of PyTorch's public functions on this thread are written to `writer`."""
-    from .recorder import UNSEEN
+def recording(writer: Writer, source: str | None, table: GuardTable | None = None) -> Iterator[None]:
+    """Inside, this thread's calls of PyTorch's public functions are written to `writer`, with lines of `source`."""
+    from .recorder import UNINITIALISED, UNSEEN
 
     torch = importlib.import_module("torch")
     overrides = importlib.import_module("torch.overrides")
@@ -220,11 +229,13 @@ def recording(writer: Writer, source: str, table: GuardTable | None = None) -> I
             if name in UNSEEN or name in _MODES:
                 return function(*args, **(kwargs or {}))
             shown = name.strip("_") if name.startswith("__") else name
-            line = _line(source)
+            line = None if source is None else _line(source)
             where, guards = {} if line is None else {"line": line}, _guards(torch)
             try:
-                with table.op() if table is not None else contextlib.nullcontext():
+                if table is None:
                     result = function(*args, **(kwargs or {}))
+                else:
+                    result = table.run_op(function, args, kwargs or {})
             except Exception as error:
                 kind = type(error).__name__
                 writer.write(
@@ -232,12 +243,29 @@ def recording(writer: Writer, source: str, table: GuardTable | None = None) -> I
                 )
                 raise
             with torch._C.DisableTorchFunction():
+                if name in UNINITIALISED and isinstance(result, torch.Tensor):
+                    result.data.zero_()  # the same garbage in every run
                 shown_results = _results(torch, result)
             writer.write("step", thread=0, op=shown, **where, kernels=(), guards=guards, results=shown_results)
             return result
 
-    with Mode():
-        yield
+    mode = Mode()
+    engine = "_engine_run_backward"
+    run: Any = getattr(torch.autograd, engine, None)
+
+    def within(*args: Any, **kwargs: Any) -> Any:
+        # What custom Functions do in backward are the program's steps; the mode is off while `backward` itself runs.
+        with mode:
+            return run(*args, **kwargs)
+
+    if run is not None:
+        setattr(torch.autograd, engine, within)
+    try:
+        with mode:
+            yield
+    finally:
+        if run is not None:
+            setattr(torch.autograd, engine, run)
 
 
 def _guards(torch: Any) -> tuple[str, ...]:
@@ -255,9 +283,8 @@ def _line(source: str) -> int | None:
 
 def _results(torch: Any, result: Any) -> list[Any]:
     if isinstance(result, torch.Tensor):
-        detached = result.detach().contiguous()
-        flat = detached.reshape(-1)
         inference = result.is_inference()
+        data, first = _values(torch, result)
         return [
             {
                 "shape": tuple(result.shape),
@@ -267,15 +294,23 @@ def _results(torch: Any, result: Any) -> list[Any]:
                 "inference": inference,
                 "view": result._is_view(),
                 "version": None if inference else result._version,
-                "data": trace_events.data_digest(
-                    bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""
-                ),
-                "first": [str(x) for x in flat[:SHOWN_ELEMENTS].tolist()],
+                "data": data,
+                "first": first,
             }
         ]
     if isinstance(result, list | tuple) and any(isinstance(item, torch.Tensor) for item in result):
         return [found for item in result for found in _results(torch, item)]
     return [plain(result)]
+
+
+def _values(torch: Any, result: Any) -> tuple[str, list[str]]:
+    """The digest of a tensor's data, and its first elements."""
+    try:
+        flat = result.detach().contiguous().reshape(-1)
+        data = bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""
+        return trace_events.data_digest(data), [str(x) for x in flat[:SHOWN_ELEMENTS].tolist()]
+    except (RuntimeError, TypeError):  # no memory that can be read: sparse, a batch within vmap, on device "meta"
+        return "", []
 
 
 def _grad_fn(result: Any) -> str | None:

@@ -42,7 +42,7 @@ UNSEEN = frozenset(
     "__reduce_ex__ __sizeof__ __dir__ __array__ __array_priority__ __deepcopy__ __copy__ __subclasshook__ __dlpack__ "
     "__contains__ __getstate__ __setstate__ __getnewargs__ __array_ufunc__ __torch_function__".split()
 )
-_UNINITIALISED = frozenset({"empty", "empty_like", "empty_strided", "new_empty"})
+UNINITIALISED = frozenset({"empty", "empty_like", "empty_strided", "new_empty"})
 
 
 class _Thread(threading.local):
@@ -118,7 +118,7 @@ class Recorder(Trace):
         """`function`, each call of which by the program is a step."""
         thread = self.thread
         shown = name.strip("_") if name.startswith("__") else name
-        uninitialised = name in _UNINITIALISED
+        uninitialised = name in UNINITIALISED
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -147,8 +147,7 @@ class Recorder(Trace):
 
         @functools.wraps(function)
         def counted_call(*args: Any, **kwargs: Any) -> Any:
-            with table.op():
-                return call(*args, **kwargs)
+            return table.run_op(call, args, kwargs)
 
         return counted_call
 

@@ -244,9 +244,7 @@ def compared(
 def _never_begun(made: Round) -> TestRun | None:
     """A test that is not in a round, where that is because building failed or the round was stopped."""
     if made.failed_build is not None:
-        lines = made.failed_build.strip().splitlines()
-        error = next((line for line in lines if "error:" in line), lines[-1] if lines else "it printed nothing")
-        return TestRun("not started", f"building failed: {error.strip()[:300]}")
+        return TestRun("not started", f"building failed: {first_error(made.failed_build).splitlines()[-1]}")
     if made.stopped_after is not None:
         return TestRun("not started", cut_off=before_it_began(made.stopped_after))
     if not made.tests and made.output:
@@ -256,6 +254,12 @@ def _never_begun(made: Round) -> TestRun | None:
 
 def before_it_began(seconds: float) -> str:
     return f"the command was stopped after {seconds:g} s, before it began"
+
+
+def first_error(output: str) -> str:
+    """The compiler's first error in what building printed, or else the end of it."""
+    error = next((line for line in output.splitlines() if "error:" in line), "")
+    return error.strip()[:300] or end_of(output) or "it printed nothing"
 
 
 def end_of(output: str) -> str:

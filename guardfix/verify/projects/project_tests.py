@@ -1,4 +1,4 @@
-"""A project's own tests, before and after migration, on the shim."""
+"""A project's own tests, before and after migration, on the shim or on the installed PyTorch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,12 @@ from guardfix.runtime_shim.extension.cmake_package import (
     NOT_BUILT,
     installation_variables,
     version_for,
+    write_beside_torch,
     write_torch_distribution,
 )
 from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
+from guardfix.runtime_shim.recording.real_torch import old_guard_header
 from guardfix.runtime_shim.recording.run_specification import read_events
 
 from ..judging.lacking import needed_packages
@@ -37,13 +39,14 @@ from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
 from ..runs.run_starts import end_session
 from ..runs.scratch import scratch_folder
 from ..runs.tree_copies import TREE, TreeCopy
-from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of
+from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of, first_error
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
 _CONTAINED = "guardfix.runtime_shim.recording.contained_command"
 _RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
 _ONLY = "GUARDFIX_ONLY_TESTS"
+_BACKEND = "GUARDFIX_TEST_BACKEND"
 
 TEST_SECONDS = 600.0
 """Time limit of the command that runs a project's tests, unless another is given."""
@@ -66,9 +69,23 @@ class TestSettings:
     """Time limit of the command; of building, if it is more than the default."""
     known_failures: frozenset[str] = frozenset()
     """The names of tests that fail on PyTorch, without the migration."""
+    backend: str = "shim"
+    """What stands behind `import torch`: the shim, or `torch`, the one that is installed."""
+    legacy_since19: bool = False
+    """With PyTorch, the old guard is what its headers have; else what it was before 1.9, as on the shim."""
 
 
-def verify_project_tests(project: Path, migration: Migration, settings: TestSettings) -> ProjectTests:
+Tell = Callable[[str], None]
+"""Is told, every second, what is going on."""
+
+
+def no_one(text: str) -> None:
+    """Tells no one."""
+
+
+def verify_project_tests(
+    project: Path, migration: Migration, settings: TestSettings, tell: Tell = no_one
+) -> ProjectTests:
     """Runs the project's tests in a copy, as it is and migrated, with counters beside the guards.
 
     Both rounds have the same folder, one after the other, so that paths are alike and only what the migration changed
@@ -85,7 +102,7 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
         for index, name in enumerate(("before", "after")):
             texts = dict(migration.texts) if index else {}
             tree.write(texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {}))
-            built = BuiltCopy(copy, scratch / name, settings, migration.highest_site)
+            built = BuiltCopy(copy, scratch / name, settings, migration.highest_site, _telling(tell, name))
             if packages:
                 built.install(packages)
             made = built.test()
@@ -97,22 +114,29 @@ def verify_project_tests(project: Path, migration: Migration, settings: TestSett
             if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
                 counted = False  # a counter does not compile there
                 tree.write({path: read_regular(path) for path in migration.counted} | texts)
-                built = BuiltCopy(copy, scratch / f"{name} uncounted", settings)
+                built = BuiltCopy(copy, scratch / f"{name} uncounted", settings, tell=_telling(tell, name))
                 made = built.test()
             rounds.append(made)
         before, after = rounds
-        tests = tuple(compared(before, after, settings.known_failures, migration.wanted))
+        known = settings.known_failures
+        if settings.backend == "torch":  # what fails before is what fails there
+            known |= {name for name, run in before.tests.items() if run.outcome in ("failed", "error")}
+        tests = tuple(compared(before, after, known, migration.wanted))
         if any(test.differs for test in tests):
             tests = _repeated(tests, built)
     if not any(run.outcome != "not started" for made in rounds for run in made.tests.values()):
         if before.failed_build:
-            raise VerificationFailed(f"no test of {project} ran: {end_of(before.failed_build)}")
+            raise VerificationFailed(f"no test of {project} ran: {first_error(before.failed_build)}")
         raise VerificationFailed(
             f"no test of {project} ran with pytest or unittest under `{settings.command}`: "
             f"{end_of(before.output) or 'it printed nothing'}"
         )
     sites = tuple(site if counted else replace(site, counted=(False, False)) for site in migration.sites)
     return ProjectTests(before, after, tests, sites, migration)
+
+
+def _telling(tell: Tell, round_name: str) -> Tell:
+    return lambda text: tell(f"{text} {round_name} the migration")
 
 
 def _repeated(tests: tuple[ComparedTest, ...], built: BuiltCopy) -> tuple[ComparedTest, ...]:
@@ -133,19 +157,26 @@ def _repeated(tests: tuple[ComparedTest, ...], built: BuiltCopy) -> tuple[Compar
 class BuiltCopy:
     """A copy of a project, built on the shim, whose tests can be run."""
 
-    def __init__(self, copy: Path, folder: Path, settings: TestSettings, guards: int = 0) -> None:
+    def __init__(self, copy: Path, folder: Path, settings: TestSettings, guards: int = 0, tell: Tell = no_one) -> None:
         """Builds it. `folder`, which must not exist, is for what building and tests write; `guards` is the highest
         number of the guards that are counted."""
-        self.copy, self.folder, self.settings, self.guards = copy, folder, settings, guards
+        self.copy, self.folder, self.settings, self.guards, self.tell = copy, folder, settings, guards, tell
         folder.mkdir(parents=True)
-        torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
-        self.variables = project_environment(copy, torch, folder) | {KEEP_BUILDING: "1"}
+        if settings.backend == "torch":
+            torch = write_beside_torch(folder / "torch", also=_UNITTESTS)
+            self.variables = project_environment(copy, torch, folder)
+            self.variables |= _with_torch(settings, Path(self.variables["GUARDFIX_CACHE_DIR"]))
+        else:
+            torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
+            self.variables = project_environment(copy, torch, folder) | {KEEP_BUILDING: "1"}
         self.failed_build: str | None = None
         self._rounds = 0
         build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
         if build:
             seconds = max(settings.seconds, TEST_SECONDS)
-            status, output = run_in_copy(build, copy, folder / "build.log", self.variables, seconds)
+            status, output = run_in_copy(
+                build, copy, folder / "build.log", self.variables, seconds, lambda: tell("building")
+            )
             if status is None:
                 output += f"\nbuilding was stopped after {seconds:g} s; `--timeout` raises that"
             if status != 0 or (NOT_BUILT in output and "guardfix::" in output):
@@ -180,7 +211,15 @@ class BuiltCopy:
             names.write_text(json.dumps(sorted(only)), encoding="utf-8")
             variables[_ONLY] = str(names)
         settings, command = self.settings, shlex.split(self.settings.command)
-        status, output = run_in_copy(command, self.copy, self.folder / "output", variables, settings.seconds)
+        running = _RunningTests(recordings)
+        status, output = run_in_copy(
+            command,
+            self.copy,
+            self.folder / "output",
+            variables,
+            settings.seconds,
+            lambda: self.tell(f"testing ({running.ended()} of {running.known} tests done)"),
+        )
         ended = time.monotonic()
         tests: dict[str, TestRun] = {}
         for path in sorted(recordings.glob("*.jsonl")):
@@ -199,6 +238,32 @@ class BuiltCopy:
                 "failed", comparable(f"{status_in_words(status)}, and no test failed: {last}", places)
             )
         return Round(status, comparable(output, places), tests, stopped_after=stopped_after)
+
+
+class _RunningTests:
+    """How far tests are that run, by what they have recorded."""
+
+    def __init__(self, recordings: Path) -> None:
+        self.recordings = recordings
+        self.known = 0
+        """Tests that are to run."""
+        self._ended: set[str] = set()
+        self._read: dict[Path, int] = {}
+
+    def ended(self) -> int:
+        """How many have an outcome."""
+        for path in self.recordings.glob("*.jsonl"):
+            with open(path, "rb") as file:
+                file.seek(self._read.get(path, 0))
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break
+                    self._read[path] = self._read.get(path, 0) + len(line)
+                    if line.startswith(b'{"event":"outcome"'):
+                        self._ended.add(json.loads(line)["name"])
+                    elif line.startswith(b'{"event":"collected"'):
+                        self.known = max(self.known, len(json.loads(line)["names"]))
+        return min(len(self._ended), self.known)
 
 
 def _failed_otherwise(status: int | None, tests: Mapping[str, TestRun]) -> bool:
@@ -258,6 +323,19 @@ def project_environment(copy: Path, torch: Path, folder: Path) -> dict[str, str]
     )
 
 
+def _with_torch(settings: TestSettings, cache: Path) -> dict[str, str]:
+    """What a build and tests with the installed PyTorch have in their environment, beside what all have.
+
+    What the compiler includes is in the cache that a contained build can read.
+    """
+    found = {_BACKEND: "torch"}
+    if not settings.legacy_since19:
+        include = f"-include {shlex.quote(str(old_guard_header(since19=False, cache=cache)))}"
+        for name in ("CFLAGS", "CXXFLAGS"):  # setuptools reads the one or the other, CMake the second
+            found[name] = f"{os.environ.get(name, '')} {include}".strip()
+    return found
+
+
 def build_command(copy: Path) -> list[str]:
     """What builds the extensions of a project in place; nothing when it has none."""
     setup = copy / "setup.py"
@@ -269,9 +347,17 @@ def build_command(copy: Path) -> list[str]:
 
 
 def run_in_copy(
-    command: Sequence[str], where: Path, log: Path, variables: Mapping[str, str], seconds: float
+    command: Sequence[str],
+    where: Path,
+    log: Path,
+    variables: Mapping[str, str],
+    seconds: float,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[int | None, str]:
-    """Runs a command and all that it starts within a time; its status, None when it was stopped, and its output."""
+    """Runs a command and all that it starts within a time; its status, None when it was stopped, and its output.
+
+    `meanwhile` is called every second, and at the end.
+    """
     with open(log, "wb") as output:
         try:
             if shutil.which(command[0], path=variables.get("PATH")) is None:
@@ -290,8 +376,11 @@ def run_in_copy(
             raise VerificationFailed(f"{command[0]}: {error.strerror or error}") from None
         status: int | None = None
         try:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                status = process.wait(seconds)
+            end = time.monotonic() + seconds
+            while status is None and (left := end - time.monotonic()) > 0:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    status = process.wait(min(left, 1.0))
+                meanwhile()
         finally:
             end_session(process)
     with open(log, "rb") as written:

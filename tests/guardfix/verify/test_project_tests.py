@@ -349,3 +349,13 @@ def test_a_test_that_varies_shows_nothing(tmp_path: Path) -> None:
         "test_result_is_changed_later": "stricter",
         "test_values": "same",
     }
+
+
+def test_says_how_far_it_is(tmp_path: Path) -> None:
+    (tmp_path / "test_two.py").write_text(
+        "import torch\ndef test_a(): torch.ones(1)\ndef test_b(): raise ValueError\n@torch.no_grad()\ndef f(): pass\n"
+    )
+    said: list[str] = []
+    verify_project_tests(tmp_path, Migration(), TestSettings("pytest -q -p no:cacheprovider"), said.append)
+    rounds = list(dict.fromkeys(text for text in said if text.startswith("testing (2 of 2 tests done)")))
+    assert rounds == [f"testing (2 of 2 tests done) {when} the migration" for when in ("before", "after")]

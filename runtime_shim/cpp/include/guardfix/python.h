@@ -147,6 +147,19 @@ inline Object bytes_from(const char* data, size_t size) {
   return checked(PyBytes_FromStringAndSize(data, static_cast<Py_ssize_t>(size)), "bytes");
 }
 
+/// Where in an object the value of one of its class's `__slots__` is; 0 if it has no slot of this name.
+inline Py_ssize_t slot_of(PyObject* object, const char* name) {
+  const Object found = Object::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), name));
+  if (!found) PyErr_Clear();
+  if (!found || Py_TYPE(found.get()) != &PyMemberDescr_Type) return 0;
+  struct Member {  // how PyMemberDef begins; before Python 3.12 its header has macros with common names
+    const char* name;
+    int type;
+    Py_ssize_t offset;
+  };
+  return reinterpret_cast<const Member*>(reinterpret_cast<PyMemberDescrObject*>(found.get())->d_member)->offset;
+}
+
 inline int64_t as_integer(PyObject* object, const char* where) {
   const Object index = checked(PyNumber_Index(object), where);
   const long long value = PyLong_AsLongLong(index.get());

@@ -104,8 +104,10 @@ class TensorImpl {
     if (object_ != Py_None) bump({object_});
   }
   DispatchKeySet key_set() const;
-  IntArrayRef sizes() const { return refreshed(sizes_, "sizes"); }
-  IntArrayRef strides() const { return refreshed(strides_, "strides"); }
+  IntArrayRef sizes() const { return refreshed(sizes_, kSizes, "sizes"); }
+  IntArrayRef strides() const { return refreshed(strides_, kStrides, "strides"); }
+  ScalarType scalar_type() const;
+  void* address() const;
   int64_t dim() const { return static_cast<int64_t>(sizes().size()); }
   int64_t numel() const {
     int64_t n = 1;
@@ -158,17 +160,48 @@ class TensorImpl {
     static TensorImpl* table[1024] = {};
     return table[(reinterpret_cast<uintptr_t>(object) >> 4) % 1024];
   }
-  /// The sizes or strides now. The memory stays where it is while nothing changes, so that a view of it lasts.
-  IntArrayRef refreshed(std::vector<int64_t>& values, const char* hook) const {
+  // Sizes, strides, type and address belong to the array behind a tensor. As long as it is the same array they are known
+  // without Python and its lock: kernels ask for them in their inner loops.
+  enum Known : int { kSizes = 1, kStrides = 2, kType = 4, kAddress = 8 };
+  /// The array that the Python tensor has now, borrowed; null where tensors keep none (PyTorch's own).
+  PyObject* array() const {
+    const Py_ssize_t offset = slot_.load(std::memory_order_relaxed);
+    return offset > 0 ? *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object_) + offset) : nullptr;
+  }
+  bool knows(Known what) const {
+    return (known_.load(std::memory_order_acquire) & what) != 0 && array() == array_.load(std::memory_order_relaxed);
+  }
+  /// Asks Python for `what`, under its lock, by `ask`; what was known of another array is forgotten.
+  template <typename F>
+  void learn(Known what, const F& ask) const {
+    if (slot_ < 0) slot_ = guardfix::slot_of(object_, "_array");
+    if (array() != array_) {
+      known_ = 0;
+      Py_XINCREF(array());  // while it is held, no other array has its address
+      Py_XDECREF(array_.exchange(array()));
+    }
+    ask();
+    if (array_ != nullptr) known_.fetch_or(what, std::memory_order_release);
+  }
+  /// The memory stays where it is while nothing changes, so that a view of it lasts.
+  IntArrayRef refreshed(std::vector<int64_t>& values, Known what, const char* hook) const {
+    if (knows(what)) return values;
     const guardfix::Gil gil;
-    auto now = guardfix::integers_of<int64_t>(guardfix::ask(hook, {object_}), hook);
-    if (now != values) values = std::move(now);
+    learn(what, [&] {
+      auto now = guardfix::integers_of<int64_t>(guardfix::ask(hook, {object_}), hook);
+      if (now != values) values = std::move(now);
+    });
     return values;
   }
 
   PyObject* object_;
   std::atomic<int> references_{1};
+  mutable std::atomic<Py_ssize_t> slot_{-1};  // where in the Python object its array is; 0: nowhere
+  mutable std::atomic<PyObject*> array_{nullptr};  // owned
+  mutable std::atomic<int> known_{0};
   mutable std::vector<int64_t> sizes_, strides_;
+  mutable ScalarType type_ = ScalarType::Undefined;
+  mutable void* address_ = nullptr;
   mutable Tensor* grad_ = nullptr;  // owned; what grad() last gave a reference to
   mutable torch::autograd::DifferentiableViewMeta view_meta_{object_};
   TensorImpl* next_;  // in the same bucket
@@ -532,7 +565,7 @@ class Tensor {
   bool truth(const char* hook) const;
   bool truth(const char* hook, const Tensor& other) const;
   int64_t integer(const char* hook) const;
-  void* address() const { return reinterpret_cast<void*>(integer("data_ptr")); }
+  void* address() const { return impl().address(); }
 
   TensorImpl* impl_ = nullptr;
 };

@@ -69,6 +69,7 @@ guardfix::Object gradient_hook(Callable hook) {
 
 inline TensorImpl::~TensorImpl() {
   delete grad_;
+  Py_XDECREF(array_.load());
   Py_DECREF(object_);
 }
 
@@ -111,10 +112,22 @@ inline int64_t Tensor::integer(const char* hook) const {
   return guardfix::as_integer(value.get(), hook);
 }
 
-inline ScalarType Tensor::scalar_type() const {
-  if (!defined()) return ScalarType::Undefined;
+inline ScalarType Tensor::scalar_type() const { return defined() ? impl().scalar_type() : ScalarType::Undefined; }
+
+inline ScalarType TensorImpl::scalar_type() const {
+  if (knows(kType)) return type_;
   static const guardfix::Hook read{"dtype_name"};
-  return detail::scalar_type_named(read({impl().object()}));
+  const guardfix::Gil gil;
+  learn(kType, [&] { type_ = detail::scalar_type_named(read({object_})); });
+  return type_;
+}
+
+inline void* TensorImpl::address() const {
+  if (knows(kAddress)) return address_;
+  static const guardfix::Hook read{"data_ptr"};
+  const guardfix::Gil gil;
+  learn(kAddress, [&] { address_ = reinterpret_cast<void*>(guardfix::as_integer(read({object_}).get(), "data_ptr")); });
+  return address_;
 }
 
 inline Scalar Tensor::item() const {

@@ -99,7 +99,7 @@ inline const char* toString(ScalarType type) {
     case ScalarType::QInt32:
       return "QInt32";
     default:
-      return "Undefined";
+      return "UNKNOWN_SCALAR";
   }
 }
 /// The name of the dtype in Python, as in `torch.float32`.
