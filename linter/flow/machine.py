@@ -76,6 +76,7 @@ from .values import (
     Step,
     Tensor,
     Thing,
+    Traced,
     Truth,
     Value,
 )
@@ -124,6 +125,7 @@ class Machine:
         self.dropped = False
         """Paths of this root were dropped."""
         self.recorded: list[Recorded] | None = None
+        self.traced: list[Traced] | None = None
         self.watches = False
         self._steps = 0.0
 

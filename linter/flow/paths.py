@@ -14,7 +14,7 @@ from ..named_tuples import NamedTuple
 from .events import Event, EventKind
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Tensor, Thing, Value
+from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Tensor, Thing, Traced, Value
 
 Keywords = tuple[tuple[str, Value], ...]
 """Arguments that are given by name."""
@@ -74,6 +74,8 @@ class Interpreter(Protocol):
     """The objects that methods of a class train (`State.part_of_receiver`)."""
     recorded: list[Recorded] | None
     """What is recorded, where that is being looked for."""
+    traced: list[Traced] | None
+    """All that computes, where somebody watches."""
     results: dict[int, Tensor]
     """By function (its body's id) that keeps what it gives, an inference tensor that it has kept."""
     kept_in: set[tuple[int, int]]
