@@ -16,7 +16,7 @@ from guardfix.linter.flow.values import Modes, Traced
 from guardfix.linter.guards import LEGACY, Effect
 
 
-class GuardChoice(NamedTuple):
+class OfferedGuard(NamedTuple):
     """A meaning that the old guard may have, or may be given."""
 
     title: str
@@ -26,9 +26,9 @@ class GuardChoice(NamedTuple):
     """What stands in its place; empty where it stays."""
 
 
-AS_IT_IS = (
-    GuardChoice("as it is, torch < 1.9", "it hides Autograd, views and versions", Effect.BELOW_ADINPLACEORVIEW),
-    GuardChoice("as it is, torch ≥ 1.9", "it hides Autograd alone", Effect.BELOW_AUTOGRAD),
+OLD_GUARD_MEANINGS = (
+    OfferedGuard("as it is, torch < 1.9", "it hides Autograd, views and versions", Effect.BELOW_ADINPLACEORVIEW),
+    OfferedGuard("as it is, torch ≥ 1.9", "it hides Autograd alone", Effect.BELOW_AUTOGRAD),
 )
 _MOST_STEPS = 12
 
@@ -41,7 +41,7 @@ class _Watching(Machine):
         self.traced = []
 
 
-def shown_choices(choices: Iterable[GuardChoice], project: Project) -> list[dict[str, Any]]:
+def shown_choices(choices: Iterable[OfferedGuard], project: Project) -> list[dict[str, Any]]:
     """The choices, each with what computes under it and what it brings about; steps are marked where choices differ."""
     shown = [_shown_choice(choice, project) for choice in choices]
     told: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
@@ -52,7 +52,7 @@ def shown_choices(choices: Iterable[GuardChoice], project: Project) -> list[dict
     return shown
 
 
-def _shown_choice(choice: GuardChoice, project: Project) -> dict[str, Any]:
+def _shown_choice(choice: OfferedGuard, project: Project) -> dict[str, Any]:
     machine = run_flow(project, {LEGACY: choice.effect}, _Watching)
     assert machine.traced is not None
     events = sorted(

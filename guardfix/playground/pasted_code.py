@@ -18,7 +18,7 @@ from guardfix.output.report_summary import notes
 from guardfix.package_version import VERSION
 from guardfix.report.report_content import CodeLinks, content_of
 
-from .guard_choices import AS_IT_IS, GuardChoice, shown_choices
+from .guard_choices import OLD_GUARD_MEANINGS, OfferedGuard, shown_choices
 
 PASTED_NAMES = {"cpp": "pasted.cpp", "python": "pasted.py"}
 """What the text is called, by its language."""
@@ -62,7 +62,7 @@ _PURPOSES = (
 
 def _choices(found: FixableReport, name: str, text: str) -> list[dict[str, Any]]:
     """What the old guard does, and what each purpose would make of it."""
-    choices = list(AS_IT_IS)
+    choices = list(OLD_GUARD_MEANINGS)
     for title, when, purpose in _PURPOSES:
         instead = _checked(name, text, unsafe=True, purpose=purpose)
         fixed = _settled(instead, text)["fixed"]
@@ -70,7 +70,7 @@ def _choices(found: FixableReport, name: str, text: str) -> list[dict[str, Any]]
         changed = next((after.strip() for before, after in lines if before != after), "")
         guard = next((CPP[word] for word in re.findall(r"\w+", changed) if word in CPP), None)
         if guard is not None:
-            choices.append(GuardChoice(title, when, guard.effect, changed))
+            choices.append(OfferedGuard(title, when, guard.effect, changed))
     return shown_choices(choices, found.project)
 
 
