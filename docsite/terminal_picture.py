@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The picture on the first page: what `guardfix check` prints of the page's own example, as a terminal shows it.
 
-    docsite/terminal_picture.py        rewrites docs/assets/check.svg
+    docsite/terminal_picture.py        rewrites docs/assets/check.svg, and check-narrow.svg for a phone
 
 `tests/docsite/test_site_pages.py` compares it with what the command prints.
 """
@@ -16,8 +16,9 @@ from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "docs" / "assets" / "check.svg"
-_COLUMNS, _CELL, _LINE, _MARGIN = 92, 7.83, 19, 16
+PICTURES = {ROOT / "docs" / "assets" / name: columns for name, columns in (("check.svg", 92), ("check-narrow.svg", 46))}
+"""The files, with how many columns their terminals have."""
+_CELL, _LINE, _MARGIN = 7.83, 19, 16
 _STYLE = re.compile("\x1b\\[([0-9;]*)m|\x1b\\]8;;[^\x1b]*\x1b\\\\")
 _COLORS = {"31": "#ff9a9a", "32": "#7fd99a", "33": "#f0c060", "34": "#82b7ff", "35": "#d7a6ff", "36": "#6fd3e0"}
 
@@ -62,10 +63,10 @@ def pieces(line: str) -> Iterator[tuple[str, str, bool]]:
         yield line[at:], color, bold
 
 
-def picture(text: str) -> str:
+def picture(text: str, columns: int) -> str:
     """The text as SVG; a long line goes on below."""
-    lines = [part for line in text.rstrip().split("\n") for part in _broken(line)]
-    width, height = _COLUMNS * _CELL + 2 * _MARGIN, len(lines) * _LINE + 2 * _MARGIN
+    lines = [part for line in text.rstrip().split("\n") for part in _broken(line, columns)]
+    width, height = columns * _CELL + 2 * _MARGIN, len(lines) * _LINE + 2 * _MARGIN
     rows = [
         f'<text x="{_MARGIN}" y="{_MARGIN + 14 + number * _LINE}" xml:space="preserve">'
         f"{''.join(map(_span, pieces(line)))}</text>"
@@ -88,11 +89,11 @@ def _span(piece: tuple[str, str, bool]) -> str:
     return f"<tspan{how}>{escape(text)}</tspan>" if how else escape(text)
 
 
-def _broken(line: str) -> Iterator[str]:
+def _broken(line: str, columns: int) -> Iterator[str]:
     """The line in parts that fit, broken at blanks; styles don't go over the end of one."""
     rest, first = line, True
-    while len(_STYLE.sub("", rest)) > _COLUMNS - (0 if first else 6):
-        room, at, last = _COLUMNS - (0 if first else 6), 0, 0
+    while len(_STYLE.sub("", rest)) > columns - (0 if first else 6):
+        room, at, last = columns - (0 if first else 6), 0, 0
         for word in re.finditer(r"\S+\s*", rest):
             if len(_STYLE.sub("", rest[: word.end()]).rstrip()) > room:
                 break
@@ -104,4 +105,5 @@ def _broken(line: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(picture(printed()), encoding="utf-8")
+    for path, columns in PICTURES.items():
+        path.write_text(picture(printed(), columns), encoding="utf-8")

@@ -16,7 +16,7 @@ from .guard_history import GuardHistory, HistoryPoint
 from .page_style import campaign_page, html_table
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 960, 320, 48, 26, 10
-_STYLES = ("strong", "good", "warn", "middle", "soft-line", "faint")
+_STYLES = ("strong", "good", "warn", "middle", "soft-line", "pale")
 _MOST_COMMITS = 500
 
 
@@ -64,8 +64,6 @@ def history_page(history: GuardHistory, name: str) -> str:
     """The page: a plot of the counts over time, and the commits that changed how many old guards there are."""
 
     def body() -> Iterator[str]:
-        yield f"<h1>{escape(printable(name))}</h1>"
-        yield f'<p class="soft">{count_of(history.commits, "commit")} to <code>{escape(history.head)}</code></p>'
         if not history.points:
             yield "<p>No guard was ever used.</p>"
             return
@@ -85,7 +83,8 @@ def history_page(history: GuardHistory, name: str) -> str:
         ]
         yield html_table(("date", "commit", "change", "uses", "subject"), rows, frozenset({2, 3}))
 
-    return campaign_page(f"{printable(name)}: guards over time", body())
+    said = f"{count_of(history.commits, 'commit')} to <code>{escape(history.head)}</code>"
+    return campaign_page(f"{printable(name)}: guards over time", printable(name), said, body())
 
 
 def _changes(history: GuardHistory) -> Iterator[tuple[HistoryPoint, int, int]]:
@@ -132,7 +131,7 @@ def _plot(history: GuardHistory) -> str:
     legend = []
     others = iter(_STYLES)
     for guard in shown:
-        style = "bad" if is_old(guard) else next(others, "faint")
+        style = "bad" if is_old(guard) else next(others, "pale")
         path = [f"M{x(start):.1f} {y(0):.1f}"]
         for point in history.points:
             path.append(f"H{x(point.time):.1f}V{y(point.counts.get(guard, 0)):.1f}")

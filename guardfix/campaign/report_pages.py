@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from guardfix.package_version import VERSION
 from guardfix.wording import count_of
 
 from .bar_plots import BarSeries, stacked_bars
@@ -23,19 +22,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _FOLDER, _PAGES = "report", "repositories"
-_CONFIDENCES = (BarSeries("high", "strong"), BarSeries("medium", "middle"), BarSeries("low", "faint"))
+_CONFIDENCES = (BarSeries("high", "strong"), BarSeries("medium", "middle"), BarSeries("low", "pale"))
 _STEPS = (
     BarSeries("apply", "good"),
     BarSeries("review", "warn"),
     BarSeries("decide", "bad"),
-    BarSeries("none", "faint"),
+    BarSeries("none", "pale"),
 )
-_MEANINGS = {
-    "apply": "with a safe fix",
-    "review": "with an unsafe fix, to review",
-    "decide": "for a person to decide",
-    "none": "not reported: suppressed, or left out by a configuration",
-}
 _MOST_BARS = 15
 
 _CAUSE = """CASE
@@ -74,10 +67,15 @@ def write_report(store: ResultStore) -> Path:
     with connect(store) as connection:
         repositories = _rows(connection, _REPOSITORIES)
         names = _page_names(repositories)
-        _write(folder / "index.html", campaign_page("guardfix campaign", _index(connection, repositories, names)))
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        body = _index(connection, repositories, names)
+        _write(folder / "index.html", campaign_page("guardfix campaign", _sentence(repositories), escape(now), body))
         for name, page in names.items():
-            body = _repository(connection, name, [row for row in repositories if row["repository"] == name], store)
-            _write(folder / _PAGES / page, campaign_page(f"{name} - guardfix campaign", body))
+            [first, *_] = [row for row in repositories if row["repository"] == name]
+            said = f"{escape(first['source'] or '')} at <code>{escape(first['commit'] or '')}</code>"
+            body = _repository(connection, name, first, store)
+            text = campaign_page(f"{name} - guardfix campaign", name, said, body, back="../index.html")
+            _write(folder / _PAGES / page, text)
         for left in (folder / _PAGES).glob("*.html"):
             if left.name not in names.values():
                 left.unlink()
@@ -130,6 +128,22 @@ def _table_of(connection: DuckDBPyConnection, sql: str) -> dict[str, dict[str, i
     return dict(sorted(bars.items(), key=lambda pair: (-sum(pair[1].values()), pair[0]))[:_MOST_BARS])
 
 
+def _sentence(repositories: list[dict[str, Any]]) -> str:
+    """What is to be done, as the page's heading."""
+    sums = {name: sum(row[name] or 0 for row in repositories) for name in _STEP_WORDS}
+    told = [f"{count:,} {_STEP_WORDS[name][count != 1]}" for name, count in sums.items() if count]
+    if not told and any(row["outcome"] == "waiting" for row in repositories):
+        return "Not finished: no old guard so far"
+    return ", ".join(told) or "No old guard in sight"
+
+
+_STEP_WORDS = {
+    "apply": ("can be applied now", "can be applied now"),
+    "review": ("wants a look", "want a look"),
+    "decide": ("needs you", "need you"),
+}
+
+
 def _index(
     connection: DuckDBPyConnection, repositories: list[dict[str, Any]], names: Mapping[str, str]
 ) -> Iterator[str]:
@@ -137,30 +151,30 @@ def _index(
     for row in repositories:
         outcomes[row["outcome"] if row["outcome"] in outcomes else "failed"] += 1
     total = len(repositories)
-    now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    yield f'<h1>guardfix campaign</h1><p class="soft">guardfix {VERSION}, {now}</p>'
     done, failed, waiting = outcomes.values()
     yield f"<p>{done:,} of {total:,} done, {failed:,} failed, {waiting:,} waiting</p>"
-    styles = (("done", "good"), ("failed", "bad"), ("waiting", "faint"))
-    parts = "".join(
-        f'<i class="{style}" style="width:{100 * outcomes[name] / max(1, total):.2f}%"></i>' for name, style in styles
-    )
-    yield f'<div class="progress" role="img" aria-label="progress">{parts}</div>'
+    styles = (("done", "good"), ("failed", "bad"), ("waiting", "pale"))
+    at = 0.0
+    parts = ""
+    for name, style in styles:
+        width = 100 * outcomes[name] / max(1, total)
+        parts += f'<rect class="{style}" x="{at:.2f}%" width="{width:.2f}%" height="12"/>'
+        at += width
+    yield f'<svg class="progress" width="100%" height="12" role="img" aria-label="progress">{parts}</svg>'
     by_step = "SELECT coalesce(next_step, 'none'), count(*) FROM uses WHERE old GROUP BY ALL"
     steps = dict(connection.execute(by_step).fetchall())
     sums = {name: sum(row[name] or 0 for row in repositories) for name in ("files", "uses", "old_uses", "patches")}
     with_old = len({row["repository"] for row in repositories if row["old_uses"]})
+    yield from _next_steps(outcomes, sums, steps, connection)
     yield html_tiles(
         [
             (len({row["repository"] for row in repositories}), "repositories"),
             (sums["files"], "files"),
             (sums["old_uses"], "old guards"),
             (with_old, "repositories with an old guard"),
-            *((steps.get(name, 0), _MEANINGS[name]) for name in ("apply", "review", "decide")),
             (sums["patches"], "patches"),
         ]
     )
-    yield from _next_steps(outcomes, sums, steps, connection)
     yield from _figures(
         "Old guards",
         (
@@ -255,12 +269,7 @@ def _short_commit(row: Mapping[str, Any]) -> str:
     return (row["commit"] or "").rpartition("-")[2][:10]
 
 
-def _repository(
-    connection: DuckDBPyConnection, name: str, parts: list[dict[str, Any]], store: ResultStore
-) -> Iterator[str]:
-    first = parts[0]
-    yield f'<p><a href="../index.html">campaign</a></p><h1>{escape(name)}</h1>'
-    yield f'<p class="soft">{escape(first["source"] or "")} at <code>{escape(first["commit"] or "")}</code></p>'
+def _repository(connection: DuckDBPyConnection, name: str, first: dict[str, Any], store: ResultStore) -> Iterator[str]:
     patches = list(_patches(store, name))
     if patches:
         yield "<h2>Patches</h2><p>In the order in which <code>git am</code> takes them:</p><ul>"
@@ -307,7 +316,7 @@ def _use(row: Mapping[str, Any], repository: Mapping[str, Any]) -> str:
     decided = f"{row['context']}, {row['confidence']} confidence" if row["context"] else ""
     becomes = f" → <code>{escape(row['replacement'])}</code>" if row["replacement"] else ""
     tags = [decided, row["fix"] and f"{row['fix']} fix", row["verdict"]]
-    shown = " ".join(f'<span class="tag">{escape(tag)}</span>' for tag in tags if tag)
+    shown = " ".join(f'<span class="badge">{escape(tag)}</span>' for tag in tags if tag)
     evidence = "".join(f"<li>{escape(one)}</li>" for one in row["evidence"] or ())
     told = [
         f"<pre>{escape(row['text'] or '')}</pre>",

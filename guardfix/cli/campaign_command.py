@@ -18,7 +18,7 @@ from ..foreign_text import printable
 from ..output.plain_echo import echo
 from ..wording import count_of
 from .chosen_fixes import FixOptions, choice_from
-from .command_failure import Failure
+from .command_failure import Failure, raise_unless_missing
 from .command_run import options_in
 from .options import Megabytes, Seconds, choosing
 from .program_running import about_shared_cache
@@ -26,6 +26,10 @@ from .progress_line import shown_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_FOR_PAGES = ("jinja2", "markupsafe")
+_NO_PAGES = "the pages need Jinja2: `pip install 'guardfix[campaign]'`"
 
 
 @click.group("campaign", short_help="Check and migrate many repositories.")
@@ -206,7 +210,7 @@ def query_command(folder: str, sql: str, output_format: str, unrestricted: bool)
 def report_command(folder: str) -> None:
     """Write a page with progress, tables and plots to DIR/report, and one page for each repository with all its uses.
 
-    The pages need only a browser, no network and no scripts.
+    The pages need only a browser, and no network.
     """
     from ..campaign.report_pages import write_report
     from ..campaign.result_tables import NoDuckDB
@@ -215,6 +219,8 @@ def report_command(folder: str) -> None:
         path = write_report(ResultStore(folder))
     except (BadStore, NoDuckDB) as error:
         raise Failure(str(error)) from None
+    except ImportError as error:
+        raise_unless_missing(error, _FOR_PAGES, _NO_PAGES)
     echo(f"Wrote {printable(str(path))}.")
 
 
@@ -256,6 +262,8 @@ def history_command(repository: str, revision: str, output: str | None, quiet: b
         if output is not None:
             text = history_csv(history) if output.endswith(".csv") else history_page(history, repository)
             Path(output).write_text(text, encoding="utf-8", errors="replace")
+    except ImportError as error:
+        raise_unless_missing(error, _FOR_PAGES, _NO_PAGES)
     except NoRepository as error:
         raise Failure(f"{repository}: {error}") from None
     except sqlite3.Error as error:

@@ -10,14 +10,15 @@ from guardfix.codemods.apply.settling import settle
 from guardfix.codemods.apply.unified_diff import unified_diff
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import FixableReport
-from guardfix.foreign_text import printable
 from guardfix.linter.engine import Options
 from guardfix.linter.facts.intents import Purpose
 from guardfix.linter.files.workspace import Workspace
-from guardfix.linter.guards import LEGACY
+from guardfix.linter.guards import CPP, LEGACY
 from guardfix.output.report_summary import notes
 from guardfix.package_version import VERSION
 from guardfix.report.report_content import CodeLinks, content_of
+
+from .guard_choices import OLD_GUARD_MEANINGS, OfferedGuard, shown_choices
 
 PASTED_NAMES = {"cpp": "pasted.cpp", "python": "pasted.py"}
 """What the text is called, by its language."""
@@ -49,15 +50,28 @@ def pasted_answer(text: str, language: str = "", *, unsafe: bool = False) -> dic
         "unsafe": unsafe,
         "left": len(found.findings),
         **settled,
-        "choices": [_choice(name, text, *choice) for choice in _CHOICES] if is_open and language == "cpp" else [],
+        "choices": _choices(found, name, text) if is_open and language == "cpp" else [],
     }
 
 
-_CHOICES = (
+_PURPOSES = (
     ("inference", "if a model is run here", Purpose.INFERENCE),
     ("kernel", "if it is an Autograd kernel", Purpose.KERNEL),
-    ("as it is", "torch 1.9 and newer; before, it also hides writes and views", None),
 )
+
+
+def _choices(found: FixableReport, name: str, text: str) -> list[dict[str, Any]]:
+    """What the old guard does, and what each purpose would make of it."""
+    choices = list(OLD_GUARD_MEANINGS)
+    for title, when, purpose in _PURPOSES:
+        instead = _checked(name, text, unsafe=True, purpose=purpose)
+        fixed = _settled(instead, text)["fixed"]
+        lines = zip(text.splitlines(), fixed.splitlines(), strict=False)
+        changed = next((after.strip() for before, after in lines if before != after), "")
+        guard = next((CPP[word] for word in re.findall(r"\w+", changed) if word in CPP), None)
+        if guard is not None:
+            choices.append(OfferedGuard(title, when, guard.effect, changed))
+    return shown_choices(choices, found.project)
 
 
 def _checked(name: str, text: str, *, unsafe: bool, purpose: Purpose | None = None) -> FixableReport:
@@ -77,23 +91,3 @@ def _settled(found: FixableReport, text: str) -> dict[str, Any]:
             answer["applied"], answer["left"] = len(rewrite.applied), len(settled.last.findings)
             answer["diff"] = b"".join(unified_diff(rewrite)).decode("utf-8", "replace")
     return answer
-
-
-def _choice(name: str, text: str, title: str, when: str, purpose: Purpose | None) -> dict[str, Any]:
-    """What the old guard becomes if it is for a purpose, and what the abstract machine then says of the program."""
-    fixed = text
-    if purpose is not None:
-        fixed = _settled(_checked(name, text, unsafe=True, purpose=purpose), text)["fixed"]
-    after = _checked(name, fixed, unsafe=False)
-    lines = list(zip(text.splitlines(), fixed.splitlines(), strict=False))
-    changed = next((after.strip() for before, after in lines if before != after), "")
-    events = [
-        {
-            "row": after.start(finding).row,
-            "message": printable(finding.message),
-            "steps": [f"line {step.row}: {printable(step.message)}" for step in finding.steps],
-        }
-        for finding in after.findings
-        if finding.steps
-    ]
-    return {"title": title, "when": when, "line": printable(changed), "events": events}

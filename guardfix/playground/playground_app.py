@@ -21,7 +21,7 @@ from guardfix.linter.files.workspace import DISK
 from guardfix.output.finding_places import repository_top
 from guardfix.package_version import VERSION
 from guardfix.report.code_excerpts import highlighted
-from guardfix.report.html_page import fragment, rendered
+from guardfix.report.page_kit import fragment, rendered
 
 from .checking_process import CheckingProcess, TooBusy
 from .live_report import LiveReport, ReportFailed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from guardfix.verify.verifying import Result
 
-from .html_page import rendered
+from .page_kit import rendered
 from .verify_content import ShownProgram, program_content
 
 

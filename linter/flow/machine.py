@@ -70,6 +70,7 @@ from .values import (
     Step,
     Tensor,
     Thing,
+    Traced,
     Truth,
     Value,
 )
@@ -111,6 +112,7 @@ class Machine:
         self.dropped = False
         """Paths of this root were dropped."""
         self.recorded: list[Recorded] | None = None
+        self.traced: list[Traced] | None = None
         self.watches = False
         self._steps = 0.0
 

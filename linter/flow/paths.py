@@ -15,7 +15,7 @@ from .events import Event, EventKind
 from .kept_results import KeptResults
 from .program import File, ProjectCode
 from .state import State
-from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Thing, Value
+from .values import NONE, Cached, Closure, Generator, GuardValue, Recorded, Ref, Step, Thing, Traced, Value
 
 Keywords = tuple[tuple[str, Value], ...]
 """Arguments that are given by name."""
@@ -75,6 +75,8 @@ class Interpreter(Protocol):
     """The objects that methods of a class train (`State.part_of_receiver`)."""
     recorded: list[Recorded] | None
     """What is recorded, where that is being looked for."""
+    traced: list[Traced] | None
+    """All that computes, where somebody watches."""
     kept: KeptResults
     root: Body | None
     """The function or module that is run by itself."""

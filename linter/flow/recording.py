@@ -6,11 +6,13 @@ from guardfix.torch_ops import Op
 
 from .paths import Interpreter, Place
 from .state import State
-from .values import CERTAIN, Grad, Opaque, Recorded, Ref, Tensor
+from .values import CERTAIN, Grad, Opaque, Recorded, Ref, Tensor, Traced
 
 
 def note_recorded(machine: Interpreter, what: str, state: State, place: Place) -> None:
     """A model runs, or an op computes with what requires grad."""
+    if machine.traced is not None:
+        machine.traced.append(Traced(place.step(what), state.modes, None))
     if machine.recorded is not None and state.modes.records:
         machine.recorded.append(Recorded(place.step(f"{what} is recorded there"), state.doubts, place.calls))
 
@@ -20,6 +22,8 @@ def note_op(machine: Interpreter, name: str, row: Op, sources: Grad, state: Stat
 
     In C++, where what threads are given is typed, what is declared or used as a tensor counts as well.
     """
+    if machine.traced is not None:
+        machine.traced.append(Traced(place.step(f"`{name}`"), state.modes, row))
     if machine.recorded is None or not sources:
         return
     things = [state.heap.get(source) for source in sources]

@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from guardfix.torch_ops import Op
+
 from ..facts import Span
 from ..facts.bodies import Body
 from ..named_tuples import NamedTuple
@@ -328,3 +330,12 @@ class Modes(NamedTuple):
             return False
         unknown = None in (self.grad, self.inference, self.below_autograd, self.below_view)
         return None if unknown else True
+
+
+class Traced(NamedTuple):
+    """Something that computes, and the modes in which it does."""
+
+    step: Step
+    modes: Modes
+    op: Op | None
+    """Its row in the table of ops; None of a model."""

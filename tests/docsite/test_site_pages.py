@@ -19,18 +19,19 @@ sys.path.insert(0, str(ROOT / "docsite"))
 from guard_nesting import DEEPEST, GUARDS, RECORDED, inside, page_data, table
 from record_pytorch_nestings import recording
 from rule_pages import index_page, page_name, rule_page, rules
-from terminal_picture import PICTURE, picture, pieces, printed
+from terminal_picture import PICTURES, picture, pieces, printed
 from verified_fixtures import verified_fixture
 
 
-def test_the_picture_is_what_the_command_prints() -> None:
-    assert PICTURE.read_text(encoding="utf-8") == picture(printed()), "run make generate"
+def test_the_pictures_are_what_the_command_prints() -> None:
+    for path, columns in PICTURES.items():
+        assert path.read_text(encoding="utf-8") == picture(printed(), columns), "run make generate"
 
 
 def test_a_long_line_of_the_picture_goes_on_below() -> None:
     text = "\x1b[33m\x1b[1mGF101\x1b[0m " + "word " * 40
     assert list(pieces("\x1b[33m\x1b[1mGF101\x1b[0m <b>")) == [("GF101", "#f0c060", True), (" <b>", "", False)]
-    drawn = picture(text + "\n\x1b[34m<b>\x1b[0m\n")
+    drawn = picture(text + "\n\x1b[34m<b>\x1b[0m\n", 92)
     rows = re.findall(r"<text [^>]*>(.*?)</text>", drawn)
     assert rows[-1] == '<tspan fill="#82b7ff">&lt;b&gt;</tspan>'
     assert all(len(re.sub("<[^>]*>", "", row)) <= 92 for row in rows)

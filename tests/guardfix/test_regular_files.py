@@ -132,7 +132,7 @@ READS_WHAT_IS_GUARDFIXS_OWN = {
     # The helper itself.
     "guardfix/regular_files.py",
     # Files of the package: templates, schemas, tables, its own code.
-    "guardfix/report/html_page.py", "guardfix/cli/schema_command.py", "guardfix/torch_ops/op_table.py",
+    "guardfix/report/page_kit.py", "guardfix/cli/schema_command.py", "guardfix/torch_ops/op_table.py",
     "linter/files/prefilter_record.py", "linter/extraction_cache.py", "linter/decision/decision_tables.py",
     # What this run, or a process of it, has just made in a folder of its own.
     "guardfix/campaign/task_server.py", "guardfix/verify/projects/project_tests.py",

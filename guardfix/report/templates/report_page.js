@@ -127,8 +127,8 @@
     const one = findings[number];
     const where = make("p", {}, link(one.href, `${one.path}:${one.row}:${one.column}`), " · ", one.url ? link(one.url, `${one.rule} ${one.name}`) : `${one.rule} ${one.name}`);
     const title = make("p", { class: "title" }, ...spoken(one.message));
-    return make("div", { class: "body", id: `body-${number}` }, ...(wide.matches && !printing ? [title] : []), where,
-      ...[codeOf(one)].filter(Boolean), ...evidenceOf(one), ...stepsOf(one), ...columnsOf(one), ...verdictOf(one), ...[pickOf(one, number)].filter(Boolean));
+    return make("div", { class: "body", id: wide.matches && !printing ? null : `body-${number}` }, ...(wide.matches && !printing ? [title] : []), where,
+      ...[codeOf(one)].filter(Boolean), ...columnsOf(one), ...evidenceOf(one), ...stepsOf(one), ...verdictOf(one), ...[pickOf(one, number)].filter(Boolean));
   }
 
   const lineOf = (one) => one.code[1][one.mark[0] - one.code[0]][0].trim();
@@ -146,7 +146,7 @@
           one.fix === "none" ? " · no fix" : ` · ${one.fix === "display" ? "suggestion" : `${one.fix} fix`}`,
           ...(one.verdict ? [` · verify: ${one.verdict}`] : []))));
     head.addEventListener("click", () => { moved = true; if (wide.matches) select(number); else toggle(number); });
-    const article = make("article", { class: "finding", "aria-posinset": String(place + 1), "aria-setsize": String(visible.length), "aria-current": wide.matches && number === selected ? "true" : null, "aria-label": `${one.rule} ${one.path}:${one.row}` }, head);
+    const article = make("article", { class: "finding", "aria-posinset": String(place), "aria-setsize": String(visible.length - headings), "aria-current": wide.matches && number === selected ? "true" : null, "aria-label": `${one.rule} ${one.path}:${one.row}` }, head);
     article.dataset.number = number;
     if (open) article.append(bodyOf(number));
     return article;
@@ -200,6 +200,7 @@
   let closedHeight = 63;
   let groupHeight = 45;
   const isOpen = (number) => (printing || !wide.matches) && opened.has(number);
+  let headings = 0; // lines of groups among what is visible
   let range = null;
   let printing = false;
 
@@ -246,7 +247,12 @@
     const focused = document.activeElement?.closest?.(".finding")?.dataset.number;
     const known = new Map();
     if (!force) for (const child of list.children) known.set(Number(child.dataset.number), child);
-    const wanted = visible.slice(first, last).map((number, index) => known.get(number) || (isGroup(number) ? groupLine(number) : articleOf(number, first + index)));
+    let place = first - visible.slice(0, first).filter(isGroup).length; // among the findings
+    headings = visible.filter(isGroup).length;
+    const wanted = visible.slice(first, last).map((number) => {
+      if (!isGroup(number)) place += 1;
+      return known.get(number) || (isGroup(number) ? groupLine(number) : articleOf(number, place));
+    });
     list.style.paddingTop = `${topOf(first, more)}px`;
     list.style.paddingBottom = `${Math.max(0, topOf(visible.length, more) - topOf(last, more))}px`;
     list.replaceChildren(...wanted);
@@ -381,7 +387,7 @@
     return [...below].sort((a, b) => (a[0] < b[0] ? -1 : 1)).map(([name, inside]) => {
       let own = above + name;
       const button = (shown) => {
-        const made = make("button", { type: "button", "aria-pressed": "false", "data-path": own }, `${shown} `, make("i", {}, String(inside.length)));
+        const made = make("button", { type: "button", "aria-pressed": "false", "data-path": own, title: shown }, make("span", {}, shown), make("i", {}, ` ${inside.length}`));
         made.addEventListener("click", () => { folder = folder === own ? "" : own; filter(); });
         return made;
       };

@@ -162,7 +162,8 @@ class _Walk:
         steps = max(self.guards.values())
         one = steps == 1
         where = f"{steps} step{'' if one else 's'}"
-        how = f"covers {where} that it didn't cover" if self.came else f"no longer covers {where}"
+        it, covers = ("it", "covers") if len(self.guards) == 1 else ("they", "cover")
+        how = f"{covers} {where} that {it} didn't cover" if self.came else f"no longer {covers} {where}"
         parts = [f"{names} {how}, which is what {codes} asks for"]
         for now, words in ((False, "no longer requires grad"), (True, "requires grad now")):
             count = self.recorded[now]

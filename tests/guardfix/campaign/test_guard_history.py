@@ -81,7 +81,7 @@ def test_the_page_has_a_line_for_each_guard(repository: MakeRepository, history:
     tree = html.fromstring(page.read_text(encoding="utf-8"))
     assert tree.xpath("//path/title/text()") == ["AutoNonVariableTypeMode", "InferenceMode"]
     assert tree.xpath("//td[3]/text()") == ["+1", "-1"]
-    assert tree.xpath("//script") == []
+    assert len(tree.xpath("//script")) == 1, "the page's own"
 
 
 def test_a_repository_without_guards_says_so(repository: MakeRepository, history: Path) -> None:

@@ -87,17 +87,73 @@ def test_an_example_of_an_error_is_found_by_its_words() -> None:
             assert example.title.rpartition(" (")[0] in says
 
 
+def choices_of(title: str) -> list[dict[str, Any]]:
+    [example] = [one for one in EXAMPLES if one.title.startswith(title)]
+    choices: list[dict[str, Any]] = pasted_answer(example.text)["choices"]
+    return choices
+
+
 def test_what_each_choice_leads_to() -> None:
-    [example] = [one for one in EXAMPLES if one.title.startswith("Inplace update")]
-    inference, kernel, as_it_is = pasted_answer(example.text)["choices"]
-    assert (inference["line"], kernel["line"], as_it_is["line"]) == (
+    before, since, inference, kernel = choices_of("Inplace update")
+    assert [one["line"] for one in (before, since, inference, kernel)] == [
+        "",
+        "",
         "c10::InferenceMode guard;",
         "at::AutoDispatchBelowADInplaceOrView guard;",
-        "",
-    )
+    ]
     [event] = inference["events"]
     assert (event["row"], event["steps"][-1]) == (10, "line 10: `mul_` changes `scores` in place, outside the mode")
-    assert kernel["events"] == as_it_is["events"] == []
+    assert event["raises"].startswith("Inplace update to inference tensor outside InferenceMode")
+    assert before["events"] == since["events"] == kernel["events"] == []
+
+
+TRACES = [
+    # The title of an example, what its choices say of a step, and whether that differs from one to the other.
+    pytest.param(
+        "Nothing says",
+        (5, "add_"),
+        [
+            "autograd off, version not counted",
+            *["autograd off, version counted"] * 2,
+            "autograd off, version not counted",
+        ],
+        True,
+        id="a write",
+    ),
+    pytest.param(
+        "Inplace update",
+        (5, "t"),
+        ["autograd off, view not tracked", *["autograd off, view tracked"] * 2, "autograd off, view not tracked"],
+        True,
+        id="a view",
+    ),
+    pytest.param(
+        "A kernel",
+        (6, "mul"),
+        [f"autograd off, gives {kind} tensor" for kind in ("a normal", "a normal", "an inference", "a normal")],
+        True,
+        id="a new tensor",
+    ),
+    pytest.param("A model", (7, "model.forward"), ["autograd off"] * 4, False, id="a model"),
+    pytest.param(
+        "Inplace update", (9, "ones"), ["autograd on, gives a normal tensor"] * 4, False, id="outside of the guard"
+    ),
+]
+
+
+@pytest.mark.parametrize(("title", "step", "said", "differs"), TRACES)
+def test_what_computes_under_each_choice(title: str, step: tuple[int, str], said: list[str], differs: bool) -> None:
+    found = [[one[2:] for one in choice["trace"] if one[:2] == step] for choice in choices_of(title)]
+    assert found == [[(words, differs)] for words in said]
+
+
+def test_the_versions_of_torch_differ_in_a_write() -> None:
+    before, since, _, kernel = choices_of("Nothing says")
+    assert [event["message"] for event in before["events"]] == [
+        "a tensor from outside is written where its counter doesn't move"
+    ]
+    assert before["events"] == kernel["events"]
+    assert since["events"] == []
 
 
 @pytest.mark.parametrize("text", ["int main() { at::NoGradGuard guard; }\n", PREDICT], ids=["another guard", "Python"])

@@ -24,7 +24,8 @@ from guardfix.linter.files.sources import Source
 from guardfix.report.code_excerpts import LONGEST_LINE, highlighted
 from guardfix.report.code_excerpts import excerpt as excerpt_of
 from guardfix.report.fix_columns import columns
-from guardfix.report.html_page import fragment, html_page
+from guardfix.report.html_page import html_page
+from guardfix.report.page_kit import fragment
 from guardfix.report.report_content import CodeLinks, ReportContent, content_of
 from guardfix.report.report_origin import checked_out
 

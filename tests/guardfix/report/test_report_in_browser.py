@@ -208,7 +208,7 @@ def test_verdicts_are_shown_and_can_be_filtered(judged: Path) -> None:
 
 _PRINT = """dispatchEvent(new Event('beforeprint'));
 const colors = getComputedStyle(document.body);
-const found = [colors.color, colors.backgroundColor, document.querySelectorAll('.finding').length, document.querySelectorAll('.body').length,
+const found = [colors.color, colors.backgroundColor, document.querySelectorAll('.finding').length, document.querySelectorAll('#list .body').length,
   [...document.querySelectorAll('.filters, .top-buttons, .pick')].filter((one) => one.checkVisibility()).length];
 dispatchEvent(new Event('afterprint'));
 return [...found, document.querySelectorAll('.body').length];"""

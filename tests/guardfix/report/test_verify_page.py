@@ -126,6 +126,13 @@ def test_the_page_is_whole_and_loads_nothing(result: Result) -> None:
     assert drawn.xpath(".//text/text()") == ["SumBackward0", "MulBackward0", "MulBackward0", "t1.grad"]
 
 
+def test_what_ran_once_has_one_side(result: Result) -> None:
+    alone = Result(result.program, result.judgement, result.before)
+    page = html.fromstring(verify_page([alone], version="1", backend="shim"))
+    assert page.xpath("//div[@class='timeline']/span/text()") == ["guards"]
+    assert page.xpath("//table[contains(@class, 'trace')]/thead//th/text()") == ["Step", "What it does"]
+
+
 @pytest.mark.thorough
 def test_the_command_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, mode in (("before", "torch.no_grad"), ("after", "torch.inference_mode")):
