@@ -29,7 +29,7 @@ from .slicing_views import diagonal_of
 from .views import some_ints
 
 
-def _rot90_below(self: Tensor, k: int, dims: Any) -> Tensor:
+def _rot90_below(self: Tensor, k: int, dims: object) -> Tensor:
     first, second = _rotated(self._array, dims)
     if k % 4 == 0:
         return self.clone(memory_format="contiguous")
@@ -46,7 +46,7 @@ def _rot90_below(self: Tensor, k: int, dims: Any) -> Tensor:
     below=_rot90_below,
     self=lambda grad, k, dims: grad.rot90(-k, dims),
 )
-def rot90(self: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(self: Array, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Rotated by `k` quarter turns, from the first of the two dimensions to the second."""
     flip, turns = OPS["flip"].kernel, k % 4
     first, second = _rotated(self, dims)
@@ -99,7 +99,7 @@ def dstack(tensors: Any) -> Tensor:
 
 
 @composite("row_stack", method=False)
-def row_stack(tensors: Any) -> Tensor:
+def row_stack(tensors: object) -> Tensor:
     return FUNCTIONS["vstack"](tensors)
 
 
@@ -210,7 +210,7 @@ def _permute(self: Any, dims: tuple[int, ...]) -> Array:
 
 
 @composite("permute")
-def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
+def permute(self: Tensor, *order: object, dims: object = None) -> Tensor:
     return _permute(self, some_ints(order, "dims", dims))
 
 
@@ -303,7 +303,7 @@ def _embedded(shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> tupl
     below=_diag_embed_below,
     self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
 )
-def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     """Matrices whose diagonal is the last dimension; the others are 0."""
     shape, first, second = _embedded(self.shape, offset, dim1, dim2)
     found: Array = np.zeros(shape, self.dtype)
@@ -369,7 +369,7 @@ def _trace_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
 
 
 @op("trace", computes=Computes("ifc", refusals=(_NO_TRACE,)), out=RESIZED, self=_trace_back, function=False)
-def trace(self: Any) -> Array:
+def trace(self: Array) -> Array:
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")

@@ -42,7 +42,7 @@ def _wrapped_once(dims: Sequence[int], ndim: int) -> list[int]:
 
 
 @composite("tensordot", method=False)
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     """The product summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists.
 
     As in ATen/native/Linear.cpp: a dimension of size 1 is summed over in the other tensor at once.
@@ -104,7 +104,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
     self=lambda grad, other: grad.conj() * other,
     other=lambda grad, self: grad * self,
 )
-def vdot(self: Any, other: Any) -> Array:
+def vdot(self: Array, other: Array) -> Array:
     """The dot product, with `self` conjugated."""
     check_dot(self, other)
     return np.asarray(np.vdot(self, other), self.dtype)
@@ -142,7 +142,7 @@ def _cross_back(grad: Tensor, other: Tensor, dim: int) -> Tensor:
     self=_cross_back,
     other=lambda grad, self, dim: linalg_cross(grad, self.conj(), dim=dim),
 )
-def linalg_cross(self: Any, other: Any, *, dim: int = -1) -> Array:
+def linalg_cross(self: Array, other: Array, *, dim: int = -1) -> Array:
     """The cross product along a dimension of size 3."""
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

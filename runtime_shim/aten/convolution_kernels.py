@@ -17,7 +17,7 @@ from ..core.dtypes import Array, Ints
 _CHUNK = 1 << 22
 
 
-def padded(x: Array, padding: Sequence[int], fill: Any = 0, after: Sequence[int] | None = None) -> Array:
+def padded(x: Array, padding: Sequence[int], fill: object = 0, after: Sequence[int] | None = None) -> Array:
     """`x` with its last dimensions widened by `padding` in front and `after` (default the same) behind."""
     after = padding if after is None else after
     if not any(padding) and (after is padding or not any(after)):

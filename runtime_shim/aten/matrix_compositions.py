@@ -111,7 +111,7 @@ def logdet(self: Tensor) -> Tensor:
 
 def _by_old_name(name: str, new: str, results: Callable[[Any], Any] = lambda result: result) -> None:
     @composite(name)
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Tensor, *args: object, **kwargs: object) -> Any:
         return results(FUNCTIONS[new](self, *args, **kwargs))
 
 
@@ -175,7 +175,7 @@ def _pinv_back(grad: Tensor, result: Tensor, A: Tensor) -> Tensor:
     function=False,
     A=lambda grad, result, A: _pinv_back(grad, result, A),
 )
-def _pinv(A: Any, absolute: Any, relative: Any) -> Array:
+def _pinv(A: Array, absolute: Any, relative: Any) -> Array:
     if A.ndim < 2 or A.dtype.kind not in "fc" or A.dtype == np.float16:
         name = dtypes.of(A).scalar_name
         raise RuntimeError(
@@ -193,7 +193,9 @@ def _pinv(A: Any, absolute: Any, relative: Any) -> Array:
 
 
 @composite("linalg_pinv", method=False)
-def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+def linalg_pinv(
+    A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: object = None, rtol: object = None
+) -> Tensor:
     """The pseudoinverse; singular values up to `atol`, or `rtol` (`rcond`) times the largest, count as 0."""
     made: Tensor = _pinv(A, atol, rcond if rtol is None else rtol)
     return made
@@ -240,7 +242,7 @@ def _factor_back(grad: Tensor, input2: Tensor, upper: bool, result: Tensor) -> T
     self=_solve_back,
     input2=_factor_back,
 )
-def _cholesky_solve(self: Any, input2: Any, upper: bool) -> Array:
+def _cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     return by_columns(_solved(_lower(input2, upper), self))
 
 
@@ -266,7 +268,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     return made
 
 
-def _scaled(grad: Tensor, factor: Any) -> Tensor:
+def _scaled(grad: Tensor, factor: object) -> Tensor:
     return grad if factor == 1 else grad * factor
 
 
@@ -295,7 +297,7 @@ def _sum(self: Any, product: Array, beta: Any, alpha: Any) -> Array:
     mat=lambda grad, vec, alpha: _scaled(grad.outer(conj(vec)), alpha),
     vec=lambda grad, mat, alpha: _scaled(conj(mat.t()).mv(grad), alpha),
 )
-def addmv(self: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+def addmv(self: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
     if mat.shape[1] != vec.shape[0] or (self.size != mat.shape[0] and self.size != 1):
@@ -332,7 +334,7 @@ def _check_batches(batch1: Any, batch2: Any) -> None:
     batch1=lambda grad, batch2, alpha: _scaled(grad.bmm(conj(batch2.transpose(1, 2))), alpha),
     batch2=lambda grad, batch1, alpha: _scaled(conj(batch1.transpose(1, 2)).bmm(grad), alpha),
 )
-def baddbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+def baddbmm(self: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     _check_batches(batch1, batch2)
     return _sum(self, np.matmul(batch1, batch2), beta, alpha)
 
@@ -347,7 +349,7 @@ def baddbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     batch1=lambda grad, batch2, alpha: _scaled(grad.unsqueeze(0).matmul(conj(batch2.transpose(1, 2))), alpha),
     batch2=lambda grad, batch1, alpha: _scaled(conj(batch1.transpose(1, 2)).matmul(grad.unsqueeze(0)), alpha),
 )
-def addbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+def addbmm(self: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     """The sum over the batch is added."""
     _check_batches(batch1, batch2)
     return _sum(self, np.matmul(batch1, batch2).sum(axis=0, dtype=batch1.dtype), beta, alpha)
@@ -363,7 +365,7 @@ def addbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1
     vec1=lambda grad, vec2, alpha: _scaled(grad.mv(conj(vec2)), alpha),
     vec2=lambda grad, vec1, alpha: _scaled(grad.t().mv(conj(vec1)), alpha),
 )
-def addr(self: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+def addr(self: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     """The outer product is added."""
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"addr: Expected 1-D argument vec1, but got {vec1.ndim}-D")
@@ -381,7 +383,7 @@ def addr(self: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     x1=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -2),
     x2=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -3),
 )
-def _cdist(x1: Any, x2: Any, p: float) -> Array:
+def _cdist(x1: Array, x2: Array, p: float) -> Array:
     apart = np.abs(x1[..., :, None, :] - x2[..., None, :, :])
     if p == 0:
         return (apart != 0).sum(axis=-1).astype(x1.dtype)

@@ -82,7 +82,7 @@ _MODE = "expected scalar type '{want.scalar_name}' but got '{got.scalar_name}' f
     leak=lambda self, dim=-1, keepdim=False: 0 if keepdim else 2,
     self=_at_index,
 )
-def mode(self: Any, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """The most frequent value along a dimension, the smallest of several, and the last index at which it stands."""
     axis = wrap_dim(dim, self.ndim)
     if self.ndim == 0:
@@ -172,19 +172,19 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 
 @composite("cuda", function=False)
-def cuda(self: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
+def cuda(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
     """Always raises: there is no GPU."""
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
 @composite("pin_memory", function=False)
-def pin_memory(self: Tensor, *args: Any) -> NoReturn:
+def pin_memory(self: Tensor, *args: object) -> NoReturn:
     """Always raises: pinning memory needs an accelerator."""
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
 @composite("is_pinned", function=False)
-def is_pinned(self: Tensor, *args: Any) -> bool:
+def is_pinned(self: Tensor, *args: object) -> bool:
     return False
 
 
@@ -210,7 +210,7 @@ def _ranked(self: Any, d: int, rank: Any, keepdim: bool) -> tuple[Array, Array]:
     nondifferentiable=(1,),
     self=_at_index,
 )
-def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(self: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th least element along `dim`, counted from 1, and its index."""
     d = wrap_dim(dim, self.ndim)
     if self.ndim and self.size == 0 and self.shape[d] == 0:
@@ -227,7 +227,7 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 _ROUNDED = {"lower": "floor_", "higher": "ceil_", "nearest": "round_"}
 
 
-def _quantile(self: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, name: str) -> Tensor:
+def _quantile(self: Tensor, q: object, dim: int | None, keepdim: bool, interpolation: str, name: str) -> Tensor:
     """Source: quantile_compute in ATen/native/Sorting.cpp, whose in-place ops leave their marks on the result."""
     if not isinstance(q, Tensor | int | float):
         called = public_call()
@@ -294,7 +294,7 @@ def _interpolated(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
 
 @composite("quantile", out=RESIZED)
 def quantile(
-    self: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    self: Tensor, q: object, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The elements at the ranks `q`, from 0 to 1; a tensor of several ranks gives a first dimension of them."""
     return _quantile(self, q, dim, keepdim, interpolation, "quantile")
@@ -302,13 +302,13 @@ def quantile(
 
 @composite("nanquantile", out=RESIZED)
 def nanquantile(
-    self: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    self: Tensor, q: object, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The same of the elements that are numbers."""
     return _quantile(self, q, dim, keepdim, interpolation, "nanquantile")
 
 
-def _unique_kernel(self: Any) -> tuple[Array, Array, Array]:
+def _unique_kernel(self: Tensor) -> tuple[Array, Array, Array]:
     values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
     return values, inverse.reshape(self.shape).astype(np.int64), counts.astype(np.int64)
 
@@ -326,13 +326,13 @@ def _picked(self: Any, d: int, which: Array) -> Array:
     return np.ascontiguousarray(np.take(self, which, axis=d)) if self.ndim else self.copy()
 
 
-def _unique_dim_kernel(self: Any, dim: int) -> tuple[Array, Array, Array]:
+def _unique_dim_kernel(self: object, dim: int) -> tuple[Array, Array, Array]:
     rows, d = _rows(self, dim)
     order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
     return _runs(self, d, rows, order)
 
 
-def _runs(self: Any, d: int, rows: Array, order: Array) -> tuple[Array, Array, Array]:
+def _runs(self: object, d: int, rows: Array, order: Array) -> tuple[Array, Array, Array]:
     """The first of each run of equal rows in this order; the run of each row; the length of each run."""
     ordered = rows[order]
     starts = np.ones(len(rows), bool)
@@ -343,7 +343,7 @@ def _runs(self: Any, d: int, rows: Array, order: Array) -> tuple[Array, Array, A
     return _picked(self, d, order[places]), inverse, np.diff(np.append(places, len(rows))).astype(np.int64)
 
 
-def _unique_consecutive_kernel(self: Any, dim: int | None) -> tuple[Array, Array, Array]:
+def _unique_consecutive_kernel(self: Tensor, dim: int | None) -> tuple[Array, Array, Array]:
     if dim is not None:
         rows, d = _rows(self, dim)
         return _runs(self, d, rows, np.arange(len(rows)))
@@ -407,7 +407,7 @@ def unique_consecutive(
 
 
 @op("bincount", computes=ANY_DTYPE, out=RESIZED, tensor_params=("self", "weights"))
-def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Array:
+def bincount(self: Array, weights: Any = None, minlength: int = 0) -> Array:
     """How often each integer from 0 on occurs; with `weights`, the sum of theirs."""
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
@@ -426,7 +426,7 @@ def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Array:
 
 
 @op("histc", computes=Computes("f", "histogram_cpu"), out=RESIZED)
-def histc(self: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
+def histc(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
     """How many elements lie in each of `bins` equal parts of [min, max], by default of the range of the elements."""
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")

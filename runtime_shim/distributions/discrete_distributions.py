@@ -26,7 +26,7 @@ from .distribution import (
 )
 
 
-def _one_of(probs: Any, logits: Any) -> None:
+def _one_of(probs: object, logits: object) -> None:
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
@@ -45,7 +45,7 @@ class _OfTrials(Distribution):
 
     arg_constraints: ClassVar = {"probs": UNIT, "logits": REAL}
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: object = None, logits: object = None, validate_args: bool | None = None) -> None:
         _one_of(probs, logits)
         if probs is not None:
             (self.__dict__["probs"],) = together(probs)
@@ -78,7 +78,7 @@ class Bernoulli(_OfTrials):
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: object = ()) -> Tensor:
         with no_grad():
             return FUNCTIONS["bernoulli"](self.probs.expand(self._extended_shape(sample_shape)))
 
@@ -104,7 +104,7 @@ class Geometric(_OfTrials):
     def variance(self) -> Tensor:
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: object = ()) -> Tensor:
         with no_grad():
             drawn = FUNCTIONS["rand"](tuple(self._extended_shape(sample_shape)), dtype=self.probs.dtype)
             return (FUNCTIONS["log1p"](-drawn) / FUNCTIONS["log1p"](-self.probs)).floor()
@@ -195,7 +195,7 @@ class Poisson(Distribution):
     arg_constraints: ClassVar = {"rate": NONNEGATIVE}
     support = COUNT
 
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: object, validate_args: bool | None = None) -> None:
         (self.rate,) = together(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
@@ -205,7 +205,7 @@ class Poisson(Distribution):
 
     variance = mean
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: object = ()) -> Tensor:
         with no_grad():
             return FUNCTIONS["poisson"](self.rate.expand(self._extended_shape(sample_shape)))
 
@@ -228,7 +228,7 @@ def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-def kl_divergence(p: Any, q: Any) -> Tensor:
+def kl_divergence(p: object, q: object) -> Tensor:
     """KL(p ‖ q) of each place of the batch; NotImplementedError for kinds that nothing is registered for."""
     for kind_p in type(p).__mro__:
         for kind_q in type(q).__mro__:

@@ -49,7 +49,7 @@ gelu, softplus, logsigmoid = _act.gelu, _act.softplus, _act.logsigmoid
 normalize, one_hot = _norm.normalize, _embed.one_hot
 
 
-def _tensor(name: str, argument: str, position: int, value: Any) -> None:
+def _tensor(name: str, argument: str, position: int, value: object) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(
             f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}"
@@ -92,7 +92,7 @@ def _activation(name: str, call: Callable[..., Tensor]) -> Callable[..., Tensor]
     """An activation with PyTorch's `inplace` flag as the last argument."""
     inplace_call: Any = getattr(call, "inplace", None)
 
-    def activation(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
+    def activation(input: Tensor, *args: object, inplace: bool = False, **kwargs: object) -> Tensor:
         count = len(parameters) - 1
         if len(args) > count:
             *args, inplace = args  # type: ignore[assignment]
@@ -169,7 +169,11 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 def upsample(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+    input: Tensor,
+    size: object = None,
+    scale_factor: object = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
 ) -> Tensor:
     """The old name of `interpolate`; warns."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
@@ -447,24 +451,29 @@ def group_norm(
 
 def max_pool2d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     return _pool.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def unfold(input: Tensor, kernel_size: object, dilation: object = 1, padding: object = 0, stride: object = 1) -> Tensor:
     """Windows as columns: (batch, channels * kernel, positions)."""
     geometry = [_conv.per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride)]
     return im2col(input, *geometry)
 
 
 def fold(
-    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    input: Tensor,
+    output_size: object,
+    kernel_size: object,
+    dilation: object = 1,
+    padding: object = 0,
+    stride: object = 1,
 ) -> Tensor:
     """The adjoint of unfold: columns summed where windows overlap."""
     geometry = [_conv.per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]

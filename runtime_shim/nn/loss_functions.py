@@ -149,8 +149,8 @@ def _lengths(value: Any, what: str) -> list[int]:
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Any,
-    target_lengths: Any,
+    input_lengths: object,
+    target_lengths: object,
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,

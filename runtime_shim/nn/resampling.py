@@ -142,8 +142,8 @@ _NEEDS = {"linear": "3D", "bilinear": "4D", "trilinear": "5D", "bicubic": "4D"}
 
 def interpolate(
     input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: object = None,
+    scale_factor: object = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,

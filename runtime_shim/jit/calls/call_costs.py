@@ -43,18 +43,18 @@ def cost_of(name: str, values: Sequence[Any]) -> Cost:
     return Cost(cost.elements, max(cost.work, base))
 
 
-def parts_of(value: Any) -> int:
+def parts_of(value: object) -> int:
     """The weight of a value that an op walks through, long texts and tensors included. Raises `LimitReached`."""
     return weight(value, LARGEST, _leaf)
 
 
-def _leaf(value: Any) -> int:
+def _leaf(value: object) -> int:
     if isinstance(value, str):
         return 1 + len(value) // 16
     return 1 + _numel(value) if _is_tensor(value) else 1
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     return hasattr(value, "shape") and hasattr(value, "dtype")
 
 

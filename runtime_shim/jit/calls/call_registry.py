@@ -73,7 +73,7 @@ class Arguments:
             raise NotImplementedError(f"dtype {DTYPE_CODES.get(code, code)} is not supported here")
         return found
 
-    def code(self, dtype: Any) -> int:
+    def code(self, dtype: object) -> int:
         return self._codes[dtype]
 
     def device(self, text: str, index: int | None = None) -> Any:
@@ -116,7 +116,7 @@ class Arguments:
         return self.keywords(given)
 
 
-def is_cpu(device: Any) -> bool:
+def is_cpu(device: object) -> bool:
     return str(device) in ("cpu", "cpu:0")
 
 
