@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .aten import FUNCTIONS, Tensor
+from .aten.networks.unfolding import constant_pad_nd
 from .aten.spectral import BY_N, BY_ROOT_N, NONE, c2c, c2r, r2c
-from .aten.unfolding import constant_pad_nd
 from .core import dtypes
 from .core.dtypes import wrap_dim
 from .core.supported_names import missing_attribute

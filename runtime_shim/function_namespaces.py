@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from .aten import FUNCTIONS, LATE_FUNCTIONS
-from .aten.matrix_functions import LinAlgError
+from .aten.matrices.matrix_functions import LinAlgError
 from .core.late_modules import late_module
 from .core.supported_names import missing_attribute
 

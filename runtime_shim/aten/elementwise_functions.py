@@ -13,8 +13,8 @@ from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op, publish
-from .backward_kernels import sigmoid_backward, tanh_backward
 from .elementwise import _zeros, conj
+from .networks.backward_kernels import sigmoid_backward, tanh_backward
 from .ufunc_makers import FLOAT, unary
 
 unary(

@@ -18,8 +18,8 @@ from ..core.late_modules import late_module
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op, publish
-from .activations import require_floating
 from .indexing import index
+from .networks.activations import require_floating
 from .slicing_views import slice_
 
 

@@ -14,7 +14,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import op
-from .unfolding import constant_pad_nd
+from .networks.unfolding import constant_pad_nd
 
 NONE, BY_ROOT_N, BY_N = 0, 1, 2
 """Normalizations, by PyTorch's numbers."""

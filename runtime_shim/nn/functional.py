@@ -11,23 +11,22 @@ from typing import Any
 import numpy as np
 
 from ..aten import FUNCTIONS
-from ..aten import activations as _act
-from ..aten import convolution as _conv
-from ..aten import einsum as _einsum
-from ..aten import embedding as _embed
-from ..aten import layer_normalization as _layer_norm
-from ..aten import losses as _binary
-from ..aten import losses as _loss
-from ..aten import normalization as _norm
-from ..aten import pooling as _pool
-from ..aten.adaptive_pooling import *  # noqa: F403
-from ..aten.backward_kernels import NONE, SUM
-from ..aten.dot_product_attention import scaled_dot_product_attention
 from ..aten.elementwise import add_scalar
-from ..aten.linalg import addmm, matmul
-from ..aten.norms import norm_along
-from ..aten.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
-from ..aten.unfolding import col2im, im2col, pad
+from ..aten.matrices import einsum as _einsum
+from ..aten.matrices.linalg import addmm, matmul
+from ..aten.matrices.norms import norm_along
+from ..aten.networks import activations as _act
+from ..aten.networks import convolution as _conv
+from ..aten.networks import embedding as _embed
+from ..aten.networks import layer_normalization as _layer_norm
+from ..aten.networks import losses as _loss
+from ..aten.networks import normalization as _norm
+from ..aten.networks import pooling as _pool
+from ..aten.networks.adaptive_pooling import *  # noqa: F403
+from ..aten.networks.backward_kernels import NONE, SUM
+from ..aten.networks.dot_product_attention import scaled_dot_product_attention
+from ..aten.networks.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
+from ..aten.networks.unfolding import col2im, im2col, pad
 from ..core import dtypes
 from ..core.error_texts import require_tensors
 from ..core.gradient_modes import no_grad
@@ -617,7 +616,7 @@ def binary_cross_entropy(
     if weight is not None:
         weight = weight.expand(dtypes.broadcast_shapes(target._array.shape, weight._array.shape))
     _loss.refuse_gradient("binary_cross_entropy", weight=weight)
-    return _binary.binary_cross_entropy(input, target, weight, number)
+    return _loss.binary_cross_entropy(input, target, weight, number)
 
 
 def binary_cross_entropy_with_logits(
@@ -634,7 +633,7 @@ def binary_cross_entropy_with_logits(
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     _loss.refuse_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-    return _binary.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+    return _loss.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
 def kl_div(

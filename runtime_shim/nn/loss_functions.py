@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..aten.backward_kernels import MEAN, NONE
 from ..aten.elementwise import add_scalar, sub_scalar
-from ..aten.losses import REDUCTIONS
+from ..aten.networks.backward_kernels import MEAN, NONE
+from ..aten.networks.losses import REDUCTIONS
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.late_modules import late_module

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..aten.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_pool3d
-from ..aten.convolution import per_dimension
+from ..aten.networks.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_pool3d
+from ..aten.networks.convolution import per_dimension
 from ..core import dtypes
 from ..core.dtypes import Array, Ints
 from ..core.function_table import FUNCTIONS

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS, return_type
-from ..core.memory_layout import by_columns
-from ..core.tensor import Tensor
-from ..dispatch.op_description import RESIZED, Computes
-from ..dispatch.registration import composite, op
+from ...core import dtypes
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS, return_type
+from ...core.memory_layout import by_columns
+from ...core.tensor import Tensor
+from ...dispatch.op_description import RESIZED, Computes
+from ...dispatch.registration import composite, op
 
 
 class LinAlgError(RuntimeError):

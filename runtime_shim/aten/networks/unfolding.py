@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor, new_tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .convolution_kernels import _offsets, _windows, padded
 
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.op_node import arrays
-from ..dispatch.registration import composite, op
+from ...core import dtypes
+from ...core.dtypes import Array, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.tensor import Tensor, new_tensor, requires_grad
+from ...core.thread_state import AUTOGRAD, tls
+from ...dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ...dispatch.op_node import arrays
+from ...dispatch.registration import composite, op
+from ..elementwise import div_scalar, mul_scalar
 from .backward_kernels import (
     MEAN,
     NONE,
@@ -24,7 +25,6 @@ from .backward_kernels import (
     smooth_l1_loss_backward,
     spread_over,
 )
-from .elementwise import div_scalar, mul_scalar
 
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS
+from ...core.tensor import Tensor, new_tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 
 
 def _embedding_below(weight: Tensor, indices: Tensor, *_: object) -> Tensor:

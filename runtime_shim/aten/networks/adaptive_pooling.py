@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.error_texts import wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of, suggested_format
-from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.error_texts import wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of, suggested_format
+from ...core.tensor import Tensor, new_tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .pooling import flat_indices, greatest, register_pick
 from .pooling_windows import check_two_or_three, one_int
 

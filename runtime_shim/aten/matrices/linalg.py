@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts
-from ..core.dtypes import Array, sizes
-from ..core.error_texts import require_tensors, wrong_type
-from ..core.tensor import Tensor, attach, ndarray, requires_grad
-from ..core.thread_state import tls
-from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
-from ..dispatch.registration import composite, op
-from ..dispatch.writing_layers import resize_output
-from .elementwise import conj
-from .views import expand_array
+from ...core import dtypes, error_texts
+from ...core.dtypes import Array, sizes
+from ...core.error_texts import require_tensors, wrong_type
+from ...core.tensor import Tensor, attach, ndarray, requires_grad
+from ...core.thread_state import tls
+from ...dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
+from ...dispatch.registration import composite, op
+from ...dispatch.writing_layers import resize_output
+from ..elementwise import conj
+from ..views import expand_array
 
 
 def _same_dtype(name: str, a: Any, b: Any) -> None:
@@ -319,7 +319,7 @@ def _folded(self: Tensor, other: Tensor, a: int, b: int) -> Tensor:
 
 
 def unsafe(t: Tensor, shape: tuple[int, ...]) -> Tensor:
-    from .views import unsafe_view
+    from ..views import unsafe_view
 
     return unsafe_view(t, shape)
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.error_texts import require_tensors
-from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.error_texts import require_tensors
+from ...core.tensor import Tensor, new_tensor
+from ...core.thread_state import tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .normalization import check_mixed_dtypes, moments, statistics_dtype
 
 

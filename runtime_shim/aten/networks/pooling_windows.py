@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes, wrap_dim
-from ..core.error_texts import wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes, wrap_dim
+from ...core.error_texts import wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .convolution_kernels import padded
 
 _COUNTS = {2: "two", 3: "three"}

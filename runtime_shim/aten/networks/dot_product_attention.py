@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import blank_like
-from ..core.tensor import Tensor, requires_grad
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.registration import op
+from ...core import dtypes
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import blank_like
+from ...core.tensor import Tensor, requires_grad
+from ...dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ...dispatch.registration import op
+from ..elementwise import mul_scalar
+from ..matrices.linalg import matmul
+from ..ufunc_makers import no_autograd_kernel
 from .backward_kernels import softmax_backward
-from .elementwise import mul_scalar
-from .linalg import matmul
-from .ufunc_makers import no_autograd_kernel
 
 
 @op(

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, Ints, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
-from ..tape.saved_tensors import Saved
+from ...core import dtypes
+from ...core.dtypes import Array, Ints, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.tensor import Tensor, new_tensor, requires_grad
+from ...core.thread_state import AUTOGRAD, tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
+from ...tape.saved_tensors import Saved
 from .losses import refuse_gradient
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, sizes
-from ..core.error_texts import UnsupportedError
-from ..core.function_table import FUNCTIONS, return_type
-from ..core.memory_layout import by_columns
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ..dispatch.registration import composite, op
-from .elementwise import conj
+from ...core import dtypes
+from ...core.dtypes import Array, sizes
+from ...core.error_texts import UnsupportedError
+from ...core.function_table import FUNCTIONS, return_type
+from ...core.memory_layout import by_columns
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ...dispatch.registration import composite, op
+from ..elementwise import conj
 from .linalg import check_addmv_dtypes
 from .matrix_functions import LinAlgError, check_matrix
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.array_kinds import elementwise, in_order_of, packed
-from ..core.dtypes import Array, wrap_dim
-from ..core.error_texts import MISSING, wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import laid_out_like
-from ..core.tensor import Tensor
-from ..dispatch.op_description import (
+from ...core import dtypes
+from ...core.array_kinds import elementwise, in_order_of, packed
+from ...core.dtypes import Array, wrap_dim
+from ...core.error_texts import MISSING, wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import laid_out_like
+from ...core.tensor import Tensor
+from ...dispatch.op_description import (
     ANY_DTYPE,
     EXPECTED_OUT,
     RESIZED,
@@ -23,8 +23,10 @@ from ..dispatch.op_description import (
     OutRule,
     not_for_complex,
 )
-from ..dispatch.op_node import recorded_write
-from ..dispatch.registration import composite, op
+from ...dispatch.op_node import recorded_write
+from ...dispatch.registration import composite, op
+from ..elementwise import mul_scalar
+from ..ufunc_makers import unary
 from .backward_kernels import (
     elu_backward,
     gelu_backward,
@@ -34,8 +36,6 @@ from .backward_kernels import (
     softmax_backward,
     softplus_backward,
 )
-from .elementwise import mul_scalar
-from .ufunc_makers import unary
 
 
 def require_floating(array: Any, kernel: str) -> None:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.array_kinds import packed
-from ..core.dtypes import Array, wrap_dim
-from ..core.error_texts import warn_once, wrong_type
-from ..core.function_table import ATEN_ALONE, FUNCTIONS
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
-from ..dispatch.registration import composite, op
-from .extremes import over_one
-from .reductions import dims_of, restore
+from ...core import dtypes
+from ...core.array_kinds import packed
+from ...core.dtypes import Array, wrap_dim
+from ...core.error_texts import warn_once, wrong_type
+from ...core.function_table import ATEN_ALONE, FUNCTIONS
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
+from ...dispatch.registration import composite, op
+from ..extremes import over_one
+from ..reductions import dims_of, restore
 
 # numpy's stubs do not know `axis` as a tuple.
 _add: Any = np.add

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.array_kinds import elementwise, packed
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import laid_out_like
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import op
-from .elementwise import conj, mul_scalar
+from ...core import dtypes
+from ...core.array_kinds import elementwise, packed
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import laid_out_like
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import op
+from ..elementwise import conj, mul_scalar
 
 _KIND: dict[str, Any] = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 

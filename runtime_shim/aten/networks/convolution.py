@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BY_CHAR, Array, Ints, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.op_node import arrays
-from ..dispatch.registration import composite, op
+from ...core.dtypes import BY_CHAR, Array, Ints, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor, new_tensor
+from ...core.thread_state import AUTOGRAD, tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.op_node import arrays
+from ...dispatch.registration import composite, op
+from ..elementwise import mul_scalar
 from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
-from .elementwise import mul_scalar
 
 
 def _parts(t: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, wrap_dim
-from ..core.error_texts import require_tensors
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ..dispatch.registration import composite, op
+from ...core import dtypes
+from ...core.dtypes import Array, wrap_dim
+from ...core.error_texts import require_tensors
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ...dispatch.registration import composite, op
+from ..views import unsafe_view, viewed
 from .linalg import DOT_OUT, check_dot
-from .views import unsafe_view, viewed
 
 # -- tensordot
 

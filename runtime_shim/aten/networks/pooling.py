@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.error_texts import wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.error_texts import wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor, new_tensor, requires_grad
+from ...core.thread_state import tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ...dispatch.registration import composite, op
 from .convolution_kernels import padded
 from .pooling_windows import Windows, check_pooled_rank, check_two_or_three, one_int, per_window, windows_along
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints
+from ...core.dtypes import Array, Ints
 
 # Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
 _CHUNK = 1 << 22
