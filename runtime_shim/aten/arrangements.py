@@ -23,7 +23,6 @@ from ..dispatch.view_layers import view_op
 from ..tape.history import set_history
 from .copies import clone
 from .creation import numpy_dtype
-from .joining import check_tensors
 from .ranges import filled
 from .slicing_views import diagonal_of
 from .views import some_ints
@@ -82,25 +81,6 @@ def flipud(self: Tensor) -> Tensor:
     if self.dim() < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return self.flip(0)
-
-
-@composite("column_stack", method=False)
-def column_stack(tensors: Any) -> Tensor:
-    """Side by side, vectors as columns."""
-    check_tensors("column_stack", tensors)
-    return FUNCTIONS["hstack"]([t.reshape(t.numel(), 1) if t.dim() <= 1 else t for t in tensors])
-
-
-@composite("dstack", method=False)
-def dstack(tensors: Any) -> Tensor:
-    """One behind the other, along the third dimension."""
-    check_tensors("dstack", tensors)
-    return FUNCTIONS["cat"]([FUNCTIONS["atleast_3d"](t) for t in tensors], 2)
-
-
-@composite("row_stack", method=False)
-def row_stack(tensors: object) -> Tensor:
-    return FUNCTIONS["vstack"](tensors)
 
 
 @composite("argwhere")
@@ -389,24 +369,3 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     shortest = min(self.shape)
     self.as_strided((shortest,), (sum(self.stride()),), self.storage_offset()).fill_(fill_value)
     return self
-
-
-@composite("block_diag", method=False)
-def block_diag(*tensors: Tensor) -> Tensor:
-    """A matrix with these along its diagonal."""
-    if not tensors:
-        return FUNCTIONS["empty"](1, 0)
-    blocks = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    for i, block in enumerate(blocks):
-        if block.dim() > 2:
-            raise RuntimeError(
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
-                f"Input {i} has {block.dim()} dimensions"
-            )
-    columns, rows, before = sum(block.size(1) for block in blocks), [], 0
-    for block in blocks:
-        pad = (before, columns - before - block.size(1))
-        rows.append(FUNCTIONS["cat"]([block.new_zeros(block.size(0), n) if n else block[:, :0] for n in pad[:1]]
-                                     + [block] + [block.new_zeros(block.size(0), pad[1])], 1))  # fmt: skip
-        before += block.size(1)
-    return FUNCTIONS["cat"](rows)

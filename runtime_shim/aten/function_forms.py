@@ -13,7 +13,7 @@ from ..core import dtypes
 from ..core.array_kinds import elementwise
 from ..core.device import check_device
 from ..core.dtypes import Array
-from ..core.function_table import ATEN_ALONE, FUNCTIONS, return_type
+from ..core.function_table import ATEN_ALONE, FUNCTIONS
 from ..core.late_modules import late_module
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
@@ -153,33 +153,11 @@ def get_device(input: Tensor) -> int:
     return input.get_device()
 
 
-@composite("is_distributed")
-def is_distributed(self: Tensor) -> bool:
-    return False
-
-
 for _name in ("is_sparse_csr", "is_ipu", "is_mtia", "is_maia", "is_xla", "is_vulkan"):
     attach(_name, False)
 
 
 # -- histograms
-
-
-_HISTOGRAM = return_type("histogram", "hist bin_edges")
-
-
-@composite("histogram")
-def histogram(
-    self: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False
-) -> Any:
-    """How many elements are in each of the bins, and the bins' edges."""
-    array = self._array.reshape(-1)
-    edges = bins._array if isinstance(bins, Tensor) else bins
-    weights = None if weight is None else weight._array.reshape(-1)
-    if range is None and not isinstance(bins, Tensor) and array.size and array.min() == array.max():
-        range = (float(array.min()) - 0.5, float(array.max()) + 0.5)
-    counts, found = np.histogram(array, edges, range, density, weights)
-    return _HISTOGRAM(new_tensor(counts.astype(array.dtype)), new_tensor(found.astype(array.dtype)))
 
 
 # -- exchange with other libraries

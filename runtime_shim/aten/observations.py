@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -13,7 +12,7 @@ from ..core.array_kinds import packed
 from ..core.dtypes import Array, int64, wrap_dim
 from ..core.error_texts import invalid_combination, public_call
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, requires_grad
+from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from .elementwise import mul_scalar
@@ -96,79 +95,6 @@ def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Arra
     indices = np.expand_dims(np.asarray(np.apply_along_axis(_most_frequent, axis, np.asarray(self)), np.int64), axis)
     values = np.take_along_axis(np.asarray(self), indices, axis)
     return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))
-
-
-@composite("cov")
-def cov(self: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-    """The covariances of the rows, whose columns are observations."""
-    if self.dim() > 2:
-        raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {self.dim()} dimensions"
-        )
-    if self._array.dtype.kind == "b":
-        raise RuntimeError("cov(): bool dtype is not supported for input")
-    rows = self.view(1, -1) if self.dim() < 2 else self
-    counts = _observation_weights("fweights", fweights, rows.size(1), "iu", "integral")
-    chances = _observation_weights("aweights", aweights, rows.size(1), "fV", "floating point")
-    weights = chances if counts is None else counts if chances is None else counts * chances
-    total: Any = FUNCTIONS["tensor"](rows.size(1)) if weights is None else weights.sum()
-    if weights is not None and total == 0:
-        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
-    weighted = rows if weights is None else rows * weights
-    away = rows - (weighted.sum(1) / total).unsqueeze(1)
-    product = away.mm((away if weights is None else away * weights).t().conj())
-    lost = correction if chances is None or not correction else correction * (weights * chances).sum() / total
-    freedom = total - lost
-    if freedom <= 0:
-        warnings.warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            stacklevel=2,
-        )
-        freedom.zero_()
-    return (product / freedom).squeeze()
-
-
-def _observation_weights(name: str, weights: Tensor | None, observations: int, kinds: str, kind: str) -> Tensor | None:
-    """Checked, one for each observation."""
-    if weights is None:
-        return None
-    if weights.dim() > 1:
-        raise RuntimeError(
-            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.dim()} dimensions"
-        )
-    found = dtypes.of(weights._array)
-    if found.numpy.kind not in kinds:
-        raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {found.scalar_name} dtype")
-    if weights.numel() != observations:
-        raise RuntimeError(
-            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
-            f"{weights.numel()} != {observations}"
-        )
-    if observations and (weights < 0).any():
-        raise RuntimeError(f"cov(): {name} cannot be negative")
-    return weights
-
-
-def _check_plain(name: str, *tensors: Tensor) -> None:
-    if any(map(requires_grad, tensors)):
-        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
-
-
-@composite("apply_", function=False)
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replaces each element by what a Python function makes of it."""
-    _check_plain("apply_", self)
-    found = [callable(value) for value in self.reshape(-1).tolist()]
-    return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))
-
-
-@composite("map_", function=False)
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replaces each element by what a Python function makes of it and of the other tensor's element."""
-    _check_plain("map_", self, tensor)
-    other = tensor.expand(self.shape).reshape(-1).tolist()
-    found = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), other, strict=True)]
-    return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))
 
 
 @composite("cuda", function=False)

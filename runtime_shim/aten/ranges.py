@@ -10,7 +10,6 @@ import numpy as np
 from ..core import dtypes
 from ..core.device import check_device
 from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite
 from .creation import finish, numpy_dtype
@@ -209,16 +208,3 @@ def meshgrid(*tensors: object, indexing: str | None = None) -> tuple[Tensor, ...
     if swapped:
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
-
-
-@composite("cartesian_prod", method=False)
-def cartesian_prod(*tensors: object) -> Tensor:
-    """The points of the grid, one a row; of one axis alone, the axis."""
-    axes = _axes(tensors, "meshgrid")
-    for axis in axes:
-        if axis.dim() != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape [{', '.join(map(str, axis.shape))}]")
-    if len(axes) == 1:
-        return axes[0]
-    found: Tensor = FUNCTIONS["stack"]([grid.flatten() for grid in meshgrid(*axes, indexing="ij")], 1)
-    return found

@@ -48,9 +48,6 @@ class OpSpellings:
 
     _op_nll_loss2d = _op_nll_loss_nd
 
-    def _op_block_diag(self, tensors: Sequence[AnyTensor]) -> AnyTensor:
-        return self.torch.block_diag(*tensors)
-
     def _op_tensordot(
         self, t: AnyTensor, other: AnyTensor, dims_self: Sequence[int], dims_other: Sequence[int]
     ) -> AnyTensor:

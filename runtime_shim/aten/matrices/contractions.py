@@ -13,7 +13,6 @@ from ...core.error_texts import require_tensors
 from ...core.tensor import Tensor
 from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
 from ...dispatch.registration import composite, op
-from ..views import unsafe_view, viewed
 from .linalg import DOT_OUT, check_dot
 
 # -- tensordot
@@ -111,23 +110,6 @@ def vdot(self: Array, other: Array) -> Array:
 
 
 # -- Kronecker's and the cross product
-
-
-@composite("kron")
-def kron(self: Tensor, other: Tensor) -> Tensor:
-    """Kronecker's product: each element of `self` times all of `other`."""
-    require_tensors("kron", self=self, other=other)
-    ndim = max(self.dim(), other.dim())
-    shapes = [(1,) * (ndim - t.dim()) + tuple(t.shape) for t in (self, other)]
-    left = _seen_as(self, tuple(n for size in shapes[0] for n in (size, 1)))
-    right = _seen_as(other, tuple(n for size in shapes[1] for n in (1, size)))
-    return _seen_as(left * right, tuple(a * b for a, b in zip(*shapes, strict=True)))
-
-
-def _seen_as(t: Tensor, shape: tuple[int, ...]) -> Tensor:
-    viewed(t._array, shape)  # refuses what has no such view
-    made: Tensor = unsafe_view(t, shape)
-    return made
 
 
 def _cross_back(grad: Tensor, other: Tensor, dim: int) -> Tensor:
