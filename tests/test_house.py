@@ -143,6 +143,17 @@ def test_a_long_file_says_why() -> None:
     assert long == []
 
 
+def test_no_docstring_says_a_paragraph_twice() -> None:
+    twice = []
+    for path in sources("runtime_shim"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                said = (ast.get_docstring(node) or "").split("\n\n")
+                if len(said) > len(set(said)):
+                    twice.append(f"{shown(path)}: {getattr(node, 'name', 'the module')}")
+    assert twice == []
+
+
 def sizes_of_the_shim() -> dict[str, tuple[int, int]]:
     """Files and lines of each folder with Python files, and of all headers."""
     by_folder: dict[str, list[Path]] = defaultdict(list)

@@ -1,8 +1,6 @@
 """Functions of two operands: remainders, angles and distances, logarithms of sums.
 
 Derivatives as in derivatives.yaml and FunctionsManual.cpp.
-
-Derivatives as in derivatives.yaml and FunctionsManual.cpp.
 """
 
 from __future__ import annotations

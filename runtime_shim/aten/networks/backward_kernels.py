@@ -1,10 +1,7 @@
 """Gradients of activations and losses that are ops themselves, so that they have gradients with PyTorch's names.
 
-Derivatives as in derivatives.yaml and FunctionsManual.cpp.
-
 Derivatives as in derivatives.yaml and FunctionsManual.cpp. Each takes the gradient first, then what was saved.
-
-Derivatives as in derivatives.yaml and FunctionsManual.cpp. Reductions are numbered as in ATen.
+Reductions are numbered as in ATen.
 """
 
 from __future__ import annotations
