@@ -6,28 +6,22 @@ from types import ModuleType
 from typing import Any
 
 from .continuous_distributions import (
-    Exponential,
     Independent,
-    Laplace,
     MultivariateNormal,
     Normal,
     Uniform,
 )
-from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson, kl_divergence, register_kl
+from .discrete_distributions import Bernoulli, Categorical, kl_divergence, register_kl
 from .distribution import Distribution
 
 #: The modules of PyTorch's package, and what programs import from them.
 _HOMES: dict[str, tuple[Any, ...]] = {
     "bernoulli": (Bernoulli,),
     "categorical": (Categorical,),
-    "exponential": (Exponential,),
-    "geometric": (Geometric,),
     "independent": (Independent,),
     "kl": (kl_divergence, register_kl),
-    "laplace": (Laplace,),
     "multivariate_normal": (MultivariateNormal,),
     "normal": (Normal,),
-    "poisson": (Poisson,),
     "uniform": (Uniform,),
 }
 
@@ -48,13 +42,9 @@ __all__ = [
     "Bernoulli",
     "Categorical",
     "Distribution",
-    "Exponential",
-    "Geometric",
     "Independent",
-    "Laplace",
     "MultivariateNormal",
     "Normal",
-    "Poisson",
     "Uniform",
     "kl_divergence",
     "register_kl",

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from ..aten import FUNCTIONS
 from ..core.tensor import Tensor
 from .distribution import (
-    NONNEGATIVE,
     POSITIVE,
     REAL,
     REAL_VECTOR,
@@ -68,71 +67,6 @@ class Normal(_LocationScale):
 
     def entropy(self) -> Tensor:
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
-
-
-class Laplace(_LocationScale):
-    """Two exponential distributions back to back."""
-
-    @property
-    def variance(self) -> Tensor:
-        return 2 * self.scale.pow(2)
-
-    @property
-    def stddev(self) -> Tensor:
-        return 2**0.5 * self.scale
-
-    def rsample(self, sample_shape: object = ()) -> Tensor:
-        u = standard_uniform(self._extended_shape(sample_shape), self.loc) * 1.999999 - 0.9999995
-        return self.loc - self.scale * u.sign() * FUNCTIONS["log1p"](-u.abs())
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        return -FUNCTIONS["log"](2 * self.scale) - (value - self.loc).abs() / self.scale
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        x = value - self.loc
-        return 0.5 - 0.5 * x.sign() * FUNCTIONS["expm1"](-x.abs() / self.scale)
-
-    def entropy(self) -> Tensor:
-        return 1 + FUNCTIONS["log"](2 * self.scale)
-
-
-class Exponential(Distribution):
-    """Times between events that come at this rate."""
-
-    arg_constraints: ClassVar = {"rate": POSITIVE}
-    has_rsample = True
-    support = NONNEGATIVE
-
-    def __init__(self, rate: object, validate_args: bool | None = None) -> None:
-        (self.rate,) = together(rate)
-        super().__init__(self.rate.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.rate.reciprocal()
-
-    stddev = mean
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate.pow(-2)
-
-    def rsample(self, sample_shape: object = ()) -> Tensor:
-        drawn = standard_uniform(self._extended_shape(sample_shape), self.rate)
-        return -FUNCTIONS["log1p"](-drawn) / self.rate
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        return self.rate.log() - self.rate * value
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        return 1 - FUNCTIONS["exp"](-self.rate * value)
-
-    def entropy(self) -> Tensor:
-        return 1.0 - self.rate.log()
 
 
 class Uniform(Distribution):

@@ -28,11 +28,9 @@ class Constraint:
 REAL = Constraint("Real()", lambda x: ~x.isnan())
 REAL_VECTOR = Constraint("IndependentConstraint(Real(), 1)", lambda x: (~x.isnan()).all(-1), 1)
 POSITIVE = Constraint("GreaterThan(lower_bound=0.0)", lambda x: x > 0)
-NONNEGATIVE = Constraint("GreaterThanEq(lower_bound=0.0)", lambda x: x >= 0)
 UNIT = Constraint("Interval(lower_bound=0.0, upper_bound=1.0)", lambda x: (x >= 0) & (x <= 1))
 SIMPLEX = Constraint("Simplex()", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)
 BOOLEAN = Constraint("Boolean()", lambda x: (x == 0) | (x == 1))
-COUNT = Constraint("IntegerGreaterThan(lower_bound=0)", lambda x: (x.remainder(1) == 0) & (x >= 0))
 
 
 class Distribution:
