@@ -217,7 +217,7 @@ class _AutoDispatchBelowAutograd:
 
     _before: int | None = None
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: object) -> None:
         _check_arguments(self, "", args, not args)
         self._before = exclude(AUTOGRAD, "AutoDispatchBelowAutograd")
 
@@ -240,7 +240,7 @@ class _AutoDispatchBelowADInplaceOrView:
 
     _before: int | None = None
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: object) -> None:
         _check_arguments(self, "", args, not args)
 
     def __enter__(self) -> None:
@@ -290,7 +290,7 @@ def _bump_version(tensor: Tensor) -> None:
         raise RuntimeError(error_texts.INPLACE_ON_INFERENCE)
 
 
-def _scalar_overload(name: str, *args: Any, **kwargs: Any) -> Any:
+def _scalar_overload(name: str, *args: object, **kwargs: object) -> Any:
     """Call an op as C++ calls its Scalar overload: a number does not become a tensor, and brings no keys."""
     state = tls.state
     wrap, state.wrap_scalars = state.wrap_scalars, False

@@ -169,7 +169,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     return dtypes.BY_CHAR[dtypes.promote(type1.numpy, type2.numpy).char]
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtype:
+def result_type(tensor1: object, tensor2: object) -> dtype:
     """The dtype of the result of arithmetic on both."""
     from numbers import Number
 

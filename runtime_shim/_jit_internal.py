@@ -27,7 +27,7 @@ def boolean_dispatch(
 ) -> Callable[..., Any]:
     """The function that calls one of two, as an argument says."""
 
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> Any:
         chosen = kwargs[arg_name] if arg_name in kwargs else args[arg_index] if arg_index < len(args) else default
         return (if_true if chosen else if_false)(*args, **kwargs)
 
@@ -35,7 +35,7 @@ def boolean_dispatch(
     return called
 
 
-def _copy_to_script_wrapper(fn: Any) -> Any:
+def _copy_to_script_wrapper(fn: object) -> Any:
     return fn
 
 

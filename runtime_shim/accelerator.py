@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .core.supported_names import refuses_missing
 
@@ -19,7 +19,7 @@ def current_accelerator(check_available: bool = False) -> None:
     return None
 
 
-def _refused(*args: Any, **kwargs: Any) -> NoReturn:
+def _refused(*args: object, **kwargs: object) -> NoReturn:
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

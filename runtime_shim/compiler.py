@@ -11,7 +11,7 @@ from .core.error_texts import UnsupportedError
 __all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "reset"]
 
 
-def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(fn: object = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """The function itself; usable as a decorator with and without arguments."""
     return (lambda function: function) if fn is None else fn
 

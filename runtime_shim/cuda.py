@@ -39,7 +39,7 @@ def empty_cache() -> None:
     """Nothing is cached."""
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: object = None) -> int:
     return 0
 
 
@@ -60,7 +60,7 @@ def seed() -> None:
 seed_all = seed
 
 
-def _without_cuda(*args: Any, **kwargs: Any) -> NoReturn:
+def _without_cuda(*args: object, **kwargs: object) -> NoReturn:
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
@@ -71,14 +71,14 @@ current_stream = default_stream = ipc_collect = init = mem_get_info = get_rng_st
 class Event:
     """An event on a GPU: RuntimeError, as there is none."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise RuntimeError("Tried to instantiate dummy base class Event")
 
 
 class Stream:
     """A stream of a GPU: RuntimeError, as there is none."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise RuntimeError("torch.cuda.Stream requires CUDA support")
 
 
@@ -89,7 +89,7 @@ class OutOfMemoryError(RuntimeError):
 def _legacy(name: str) -> type[Any]:
     """A class of tensors on a GPU, which can be named but not made."""
 
-    def refuse(cls: type[Any], *args: Any, **kwargs: Any) -> NoReturn:
+    def refuse(cls: type[Any], *args: object, **kwargs: object) -> NoReturn:
         raise TypeError(f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled.")
 
     return type(name, (), {"__new__": refuse, "__module__": "torch.cuda"})
@@ -102,7 +102,7 @@ def _amp() -> ModuleType:
     made = ModuleType("torch.cuda.amp")
 
     class autocast(amp.autocast):
-        def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        def __init__(self, enabled: bool = True, dtype: object = None, cache_enabled: bool = True) -> None:
             super().__init__("cuda", dtype, enabled, cache_enabled)
 
     class GradScaler(amp.GradScaler):

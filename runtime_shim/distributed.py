@@ -23,7 +23,7 @@ def is_nccl_available() -> bool:
 is_mpi_available = is_ucc_available = is_gloo_available = is_torchelastic_launched = is_nccl_available
 
 
-def _no_group(*args: Any, **kwargs: Any) -> NoReturn:
+def _no_group(*args: object, **kwargs: object) -> NoReturn:
     raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
 
 

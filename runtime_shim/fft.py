@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .aten import FUNCTIONS, Tensor
+from .aten.networks.unfolding import constant_pad_nd
 from .aten.spectral import BY_N, BY_ROOT_N, NONE, c2c, c2r, r2c
-from .aten.unfolding import constant_pad_nd
 from .core import dtypes
 from .core.dtypes import wrap_dim
 from .core.supported_names import missing_attribute
@@ -110,21 +110,21 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return irfftn(input, None if n is None else (n,), (_one(input, dim),), norm)
 
 
-def fftn(input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def fftn(input: Tensor, s: Sequence[int] | None = None, dim: object = None, norm: str | None = None) -> Tensor:
     return _over(input, s, dim, norm, True)
 
 
-def ifftn(input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def ifftn(input: Tensor, s: Sequence[int] | None = None, dim: object = None, norm: str | None = None) -> Tensor:
     return _over(input, s, dim, norm, False)
 
 
-def _over(input: Tensor, s: Sequence[int] | None, dim: Any, norm: str | None, forward: bool) -> Tensor:
+def _over(input: Tensor, s: Sequence[int] | None, dim: object, norm: str | None, forward: bool) -> Tensor:
     dims, sizes = _several(input, s, dim)
     t = _resized(_promoted(input, complex_=True), dims, sizes)
     return c2c(t, dims, _normalization(norm, forward), forward)
 
 
-def rfftn(input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def rfftn(input: Tensor, s: Sequence[int] | None = None, dim: object = None, norm: str | None = None) -> Tensor:
     if input.is_complex():
         raise RuntimeError(f"rfft expects a real input tensor, but got {input.dtype.scalar_name}")
     dims, sizes = _several(input, s, dim)
@@ -132,7 +132,7 @@ def rfftn(input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: 
     return r2c(t, dims, _normalization(norm, True), True)
 
 
-def irfftn(input: Tensor, s: Sequence[int] | None = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def irfftn(input: Tensor, s: Sequence[int] | None = None, dim: object = None, norm: str | None = None) -> Tensor:
     dims, sizes = _several(input, s, dim)
     if s is None:
         sizes[-1] = 2 * (sizes[-1] - 1)
@@ -159,7 +159,7 @@ def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
     return irfftn(input, s, dim, norm)
 
 
-def fftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
+def fftfreq(n: int, d: float = 1.0, **options: object) -> Tensor:
     """The frequencies of the elements of a spectrum of `n`, `d` being the time between two elements of the signal."""
     found = FUNCTIONS["arange"](n, **_floating(options))
     negative = found._array[n // 2 + n % 2 :]
@@ -167,7 +167,7 @@ def fftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
     return found * (1.0 / (n * d))
 
 
-def rfftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
+def rfftfreq(n: int, d: float = 1.0, **options: object) -> Tensor:
     """The same for half of a spectrum."""
     return FUNCTIONS["arange"](n // 2 + 1, **_floating(options)) * (1.0 / (n * d))
 
@@ -176,12 +176,12 @@ def _floating(options: dict[str, Any]) -> dict[str, Any]:
     return {"dtype": dtypes.get_default_dtype()} | {k: v for k, v in options.items() if v is not None}
 
 
-def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+def fftshift(input: Tensor, dim: object = None) -> Tensor:
     """The frequency zero in the middle."""
     return _shifted(input, dim, lambda n: n // 2)
 
 
-def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+def ifftshift(input: Tensor, dim: object = None) -> Tensor:
     return _shifted(input, dim, lambda n: math.ceil(n / 2))
 
 

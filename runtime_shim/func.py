@@ -54,7 +54,7 @@ def _records() -> bool:
     return tls.state.grad_mode and not tls.state.inference_mode
 
 
-def _variable(value: Any) -> Tensor:
+def _variable(value: object) -> Tensor:
     """What the function gets in the place of `value`: of it gradients can be asked for."""
     if not isinstance(value, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
@@ -63,14 +63,14 @@ def _variable(value: Any) -> Tensor:
     return (value.clone() if value.is_inference() else value.detach()).requires_grad_()
 
 
-def _lifted(tree: Any) -> tuple[Any, list[Tensor], Any]:
+def _lifted(tree: object) -> tuple[Any, list[Tensor], Any]:
     """A tree with variables in the place of its tensors; these, and the tree's form."""
     leaves, spec = tree_flatten(tree)
     variables = [_variable(leaf) for leaf in leaves]
     return tree_unflatten(variables, spec), variables, spec
 
 
-def _result(value: Any, variables: Sequence[Tensor], recorded: bool) -> Any:
+def _result(value: object, variables: Sequence[Tensor], recorded: bool) -> Any:
     """A tensor as it leaves a transform: of its graph only what was recorded outside counts."""
     if not isinstance(value, Tensor):
         return value
@@ -96,7 +96,7 @@ def _reaches_others(value: Tensor, own: set[int]) -> bool:
     return False
 
 
-def _leaving(tree: Any, variables: Sequence[Tensor], recorded: bool) -> Any:
+def _leaving(tree: object, variables: Sequence[Tensor], recorded: bool) -> Any:
     return tree_map(lambda value: _result(value, variables, recorded), tree)
 
 
@@ -136,7 +136,7 @@ def grad_and_value(func: Function, argnums: ArgNums = 0, has_aux: bool = False) 
     `argnums`.
     """
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Any:
         recorded = _records()
         with _transform():
             given, variables, spec = _lifted(_picked(args, argnums))
@@ -160,14 +160,14 @@ def grad(func: Function, argnums: ArgNums = 0, has_aux: bool = False) -> Functio
     """A function that gives the gradient of `func`, see `grad_and_value`."""
     both = grad_and_value(func, argnums, has_aux)
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Any:
         found, value = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
     return wrapper
 
 
-def _with_aux(output: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
+def _with_aux(output: object, has_aux: bool, call: str) -> tuple[Any, Any]:
     if not has_aux:
         return output, None
     if not (isinstance(output, tuple) and len(output) == 2):
@@ -177,7 +177,7 @@ def _with_aux(output: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
     return output
 
 
-def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Function, *primals: object, has_aux: bool = False) -> Any:
     """What `func` gives for the primals, and a function that multiplies a vector with its Jacobian."""
     recorded = _records()
     with _transform():
@@ -185,7 +185,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         output, aux = _with_aux(func(*given), has_aux, "vjp")
         leaves, out_spec = tree_flatten(output)
 
-    def vjp_function(*cotangents: Any) -> Any:
+    def vjp_function(*cotangents: object) -> Any:
         vectors, _ = tree_flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
         for i, (vector, leaf) in enumerate(zip(vectors, leaves, strict=True)):
             if vector.shape != leaf.shape:
@@ -218,10 +218,10 @@ def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, 
     return (*found, _leaving(aux, variables, recorded)) if has_aux else found
 
 
-def jacrev(func: Function, argnums: ArgNums = 0, *, has_aux: bool = False, **_: Any) -> Function:
+def jacrev(func: Function, argnums: ArgNums = 0, *, has_aux: bool = False, **_: object) -> Function:
     """A function that gives the Jacobian of `func`: for each output and each of `argnums`, in their forms."""
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Any:
         recorded = _records()
         with _transform():
             given, variables, spec = _lifted(_picked(args, argnums))
@@ -246,7 +246,7 @@ def _jacobian(output: Tensor, variables: Sequence[Tensor]) -> list[Tensor]:
     ]
 
 
-def jacfwd(func: Function, argnums: ArgNums = 0, has_aux: bool = False, **_: Any) -> Function:
+def jacfwd(func: Function, argnums: ArgNums = 0, has_aux: bool = False, **_: object) -> Function:
     """As `jacrev`; the Jacobian is the same, whichever way it is computed."""
     return jacrev(func, argnums, has_aux=has_aux)
 
@@ -257,7 +257,12 @@ def hessian(func: Function, argnums: ArgNums = 0) -> Function:
 
 
 def vmap(
-    func: Function, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+    func: Function,
+    in_dims: object = 0,
+    out_dims: object = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
 ) -> Function:
     """A function that calls `func` for each element of a batch, and stacks what it gives.
 
@@ -265,7 +270,7 @@ def vmap(
     ValueError where these don't fit; RuntimeError for a random op, unless `randomness` is "same" or "different".
     """
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Any:
         name = getattr(func, "__name__", repr(func))
         leaves, dims, spec = _batched(args, in_dims, name)
         sizes = {leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None}
@@ -299,7 +304,7 @@ def _call_once(func: Function, args: Any, kwargs: Any, randomness: str, is_first
     return output
 
 
-def _batched(args: tuple[Any, ...], in_dims: Any, name: str) -> tuple[list[Any], list[int | None], Any]:
+def _batched(args: tuple[Any, ...], in_dims: object, name: str) -> tuple[list[Any], list[int | None], Any]:
     """The leaves of the arguments, the batch's dimension of each, and the form of the arguments."""
     if not args:
         raise ValueError(
@@ -334,7 +339,7 @@ def _batched(args: tuple[Any, ...], in_dims: Any, name: str) -> tuple[list[Any],
     return leaves, dims, spec
 
 
-def _spread(dims: Any, tree: Any) -> list[Any] | None:
+def _spread(dims: object, tree: object) -> list[Any] | None:
     """One entry for each leaf of the tree; None where the forms differ."""
     if dims is None or isinstance(dims, int):
         return [dims] * len(tree_flatten(tree)[0])
@@ -347,7 +352,7 @@ def _spread(dims: Any, tree: Any) -> list[Any] | None:
     return None if any(part is None for part in parts) else [one for part in parts for one in part or ()]
 
 
-def _stacked(outputs: list[Any], out_dims: Any, name: str) -> Any:
+def _stacked(outputs: list[Any], out_dims: object, name: str) -> Any:
     columns = [tree_flatten(output)[0] for output in outputs]
     for leaf in columns[0]:
         if not isinstance(leaf, Tensor):
@@ -389,9 +394,9 @@ def _all_stacked(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def functional_call(
-    module: Any,
+    module: object,
     parameter_and_buffer_dicts: dict[str, Any] | Sequence[dict[str, Any]],
-    args: Any = None,
+    args: object = None,
     kwargs: Mapping[str, Any] | None = None,
     *,
     tie_weights: bool = True,
@@ -410,7 +415,7 @@ def functional_call(
     )
 
 
-def _joined(dicts: Any) -> dict[str, Any]:
+def _joined(dicts: object) -> dict[str, Any]:
     if isinstance(dicts, dict):
         return dicts
     if not isinstance(dicts, Sequence):

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from .aten import FUNCTIONS, LATE_FUNCTIONS
-from .aten.matrix_functions import LinAlgError
+from .aten.matrices.matrix_functions import LinAlgError
 from .core.late_modules import late_module
 from .core.supported_names import missing_attribute
 
@@ -16,7 +16,7 @@ _SAME_IN_SPECIAL = frozenset(
 _SPECIAL = {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", **{name: name for name in _SAME_IN_SPECIAL}}
 _LINALG = {"matmul": "matmul"}
 _FUNCTIONAL = frozenset(
-    "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod cdist "
+    "atleast_1d atleast_2d atleast_3d broadcast_shapes broadcast_tensors cdist "
     "einsum meshgrid norm split tensordot unique unique_consecutive".split()
 )
 

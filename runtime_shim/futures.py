@@ -19,7 +19,7 @@ S = TypeVar("S")
 class Future(Generic[T]):
     """A value, or an exception, that is set once; whoever waits for it waits until then."""
 
-    def __init__(self, *, devices: Any = None) -> None:
+    def __init__(self, *, devices: object = None) -> None:
         if devices:
             raise UnsupportedError("the shim has no futures on devices; supported: devices=None")
         self._condition = threading.Condition()
@@ -49,11 +49,11 @@ class Future(Generic[T]):
     def set_result(self, result: T) -> None:
         self._complete(result, None)
 
-    def set_exception(self, result: Any) -> None:
+    def set_exception(self, result: object) -> None:
         assert isinstance(result, Exception), f"{result} is of type {type(result)}, not an Exception."
         self._complete(None, result)
 
-    def _complete(self, result: Any, error: BaseException | None) -> None:
+    def _complete(self, result: object, error: BaseException | None) -> None:
         with self._condition:
             if self._is_done:
                 raise RuntimeError(

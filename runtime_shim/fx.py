@@ -7,7 +7,7 @@ from typing import Any
 from .core.supported_names import refuses_missing
 
 
-def wrap(fn_or_name: Any) -> Any:
+def wrap(fn_or_name: object) -> Any:
     """`fn_or_name`, which a tracer would not look into."""
     return fn_or_name
 

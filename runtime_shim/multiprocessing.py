@@ -47,7 +47,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
         raise AssertionError(f"Unsupported sharing strategy: {new_strategy}")
 
 
-def spawn(fn: Any, args: Any = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
+def spawn(fn: object, args: object = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
           start_method: str = "spawn") -> Any:  # fmt: skip
     """Not supported: a new interpreter would import another torch."""
     raise UnsupportedError("the shim has no torch.multiprocessing.spawn; supported: Process, Pool")

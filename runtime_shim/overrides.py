@@ -47,16 +47,16 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     return state.function_off == ENABLED and any(asks(type(argument)) for argument in relevant_args)
 
 
-def has_torch_function_unary(obj: Any) -> bool:
+def has_torch_function_unary(obj: object) -> bool:
     return has_torch_function((obj,))
 
 
-def has_torch_function_variadic(*args: Any) -> bool:
+def has_torch_function_variadic(*args: object) -> bool:
     return has_torch_function(args)
 
 
 def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: object, **kwargs: object
 ) -> Any:
     """What the mode or the first of the arguments that is asked makes of a call. TypeError when none makes anything
     of it.
@@ -89,7 +89,7 @@ def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def wrapped(*args: object, **kwargs: object) -> Any:
             relevant = dispatcher(*args, **kwargs)
             if has_torch_function(relevant):
                 return handle_torch_function(wrapped, relevant, *args, **kwargs)
@@ -100,7 +100,7 @@ def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..
     return decorate
 
 
-def is_tensor_like(inp: Any) -> bool:
+def is_tensor_like(inp: object) -> bool:
     """Whether it is a tensor, or has a `__torch_function__`."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
@@ -116,7 +116,7 @@ class TorchFunctionMode:
     def __init__(self) -> None:
         pass
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: object, types: object, args: tuple[Any, ...] = (), kwargs: object = None) -> Any:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
@@ -127,7 +127,7 @@ class TorchFunctionMode:
         _pop_mode()
 
     @classmethod
-    def push(cls, *args: Any, **kwargs: Any) -> Any:
+    def push(cls, *args: object, **kwargs: object) -> Any:
         warnings.warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`", stacklevel=2)
         return cls(*args, **kwargs)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .core import dtypes
 from .core.device import check_device, device
 
@@ -58,7 +56,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return _deterministic[1]
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: object) -> None:
     """Accepts the CPU and None; NotImplementedError for another device."""
     if device is not None:
         check_device(device)
@@ -68,7 +66,7 @@ def get_default_device() -> device:
     return device("cpu")
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: object) -> None:
     """The dtype of new floating-point tensors, by the old name of a class of tensors ("torch.DoubleTensor")."""
     from .core.supported_names import missing_attribute
 
@@ -84,7 +82,7 @@ def set_default_tensor_type(t: Any) -> None:
     dtypes.set_default_dtype(found)
 
 
-def typename(obj: Any, /) -> str:
+def typename(obj: object, /) -> str:
     """The name of an object's type, of a tensor's by its dtype."""
     from .core.tensor import Tensor
 

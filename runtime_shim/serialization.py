@@ -32,7 +32,7 @@ _PROTOCOL = 4
 class _Pickler(pickle.Pickler):
     """Writes arrays as kind, shape, order and bytes, so that nothing of numpy is named in the file."""
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: object) -> Any:
         if isinstance(obj, np.ndarray) and obj.dtype.char in dtypes.BY_CHAR:
             order: Literal["C", "F"] = "F" if obj.flags.f_contiguous and not obj.flags.c_contiguous else "C"
             return stored_array, (dtypes.of(obj).name, obj.shape, order, obj.tobytes(order))
@@ -65,7 +65,7 @@ def stored_number(kind: str, data: bytes) -> Any:
     return stored_array(kind, (), "C", data)[()]
 
 
-def _kind(name: Any) -> dtypes.dtype:
+def _kind(name: object) -> dtypes.dtype:
     found = next((known for known in (*dtypes.ALL, dtypes.bfloat16) if known.name == name), None)
     if found is None:
         raise ValueError(f"{brief(name)} is not a dtype")
@@ -156,7 +156,7 @@ class _FileNames(CalledByName):
             return device("cpu")
         raise ValueError(f"{name} is not made like that")
 
-    def build(self, instance: Any, state: Any) -> None:
+    def build(self, instance: object, state: object) -> None:
         if isinstance(instance, device) and isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
             name, index = state[1].get("type"), state[1].get("index")
             if is_known(name):
@@ -167,11 +167,11 @@ class _FileNames(CalledByName):
             return
         raise ValueError(f"a state for a {type(instance).__name__}")
 
-    def persistent(self, key: Any) -> Any:
+    def persistent(self, key: object) -> Any:
         raise ValueError("persistent ids are not written here")
 
     def _tensor(self, make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        def checked(storage: Any, window: Any, flag: Any, attributes: Any) -> Tensor:
+        def checked(storage: object, window: object, flag: object, attributes: object) -> Tensor:
             own = self._storage(storage)
             dtype = _checked_window(own[1], window)
             if not isinstance(flag, bool) or (flag and dtype.kind not in "fcV"):
@@ -186,7 +186,7 @@ class _FileNames(CalledByName):
 
         return checked
 
-    def _storage(self, given: Any) -> list[Any]:
+    def _storage(self, given: object) -> list[Any]:
         """The record that tensors of one storage share: one for each list of the file."""
         known = self._storages.get(id(given))
         if known is not None:
@@ -200,7 +200,7 @@ class _FileNames(CalledByName):
         return own
 
 
-def _checked_window(root: np.ndarray[Any, Any], window: Any) -> np.dtype[Any]:
+def _checked_window(root: np.ndarray[Any, Any], window: object) -> np.dtype[Any]:
     """numpy's dtype of a tensor whose shape, strides and offset, in bytes, stay in the storage. Raises ValueError."""
     match window:
         case (tuple(shape), tuple(strides), int(offset), *named) if (
@@ -238,7 +238,7 @@ _FACTORIES: dict[str, Any] = {
 }
 
 
-def _factory(named: Any) -> Any:
+def _factory(named: object) -> Any:
     if named is None:
         return None
     if isinstance(named, Global) and named.key in _FACTORIES:
@@ -250,7 +250,7 @@ _LEGACY = 0x1950A86A20F9469CFC6C
 """What files of PyTorch's older format, before the zip files, begin with."""
 
 
-def _checked_format(found: Any) -> Any:
+def _checked_format(found: object) -> Any:
     if type(found) is int and found == _LEGACY:
         raise pickle.UnpicklingError(
             "a file in the format of torch.save before PyTorch 1.6, which isn't read here: load it with PyTorch "

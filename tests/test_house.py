@@ -148,6 +148,17 @@ def test_a_long_file_says_why() -> None:
     assert long == []
 
 
+def test_no_docstring_says_a_paragraph_twice() -> None:
+    twice = []
+    for path in sources("runtime_shim"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                said = (ast.get_docstring(node) or "").split("\n\n")
+                if len(said) > len(set(said)):
+                    twice.append(f"{shown(path)}: {getattr(node, 'name', 'the module')}")
+    assert twice == []
+
+
 def sizes_of_the_shim() -> dict[str, tuple[int, int]]:
     """Files and lines of each folder with Python files, and of all headers."""
     by_folder: dict[str, list[Path]] = defaultdict(list)
@@ -159,6 +170,13 @@ def sizes_of_the_shim() -> dict[str, tuple[int, int]]:
         folder: (len(paths), sum(len(path.read_bytes().splitlines()) for path in paths))
         for folder, paths in by_folder.items()
     }
+
+
+def test_a_folder_of_the_shim_has_thirty_files_at_most() -> None:
+    headers = shown(ROOT / "runtime_shim" / "cpp" / "include")
+    assert {
+        folder: files for folder, (files, _) in sizes_of_the_shim().items() if files > 30 and folder != headers
+    } == {}
 
 
 def test_the_shim_stays_within_its_budget() -> None:

@@ -1,8 +1,8 @@
 """The ops, by subject. Importing this package registers them all, and completes Tensor.
 
-Whoever hands out tensors imports it, so that there is no tensor without its methods. An op is found where it is:
-each module of this folder is imported, but for those of LATE. The package is named after PyTorch's own library of ops,
-since `torch.ops` is something else: the namespace of ops that programs define.
+Whoever hands out tensors imports it, so that there is no tensor without its methods. An op is found where it is: each
+module of this folder and of those in it is imported, but for those of LATE. The package is named after PyTorch's own
+library of ops, since `torch.ops` is something else: the namespace of ops that programs define.
 """
 
 import importlib
@@ -18,9 +18,9 @@ from ..dispatch import tensor_subclasses  # noqa: F401
 #: Modules that only networks need, and the functions at whose first use they are imported. They would double the time
 #: of the import; what is not named here is imported at once.
 LATE = {
-    "adaptive_pooling": ("adaptive_avg_pool1d", "adaptive_max_pool1d"),
-    "dot_product_attention": (),
-    "convolution": (
+    "networks.adaptive_pooling": ("adaptive_avg_pool1d", "adaptive_max_pool1d"),
+    "networks.dot_product_attention": (),
+    "networks.convolution": (
         "convolution",
         "conv1d",
         "conv2d",
@@ -29,21 +29,21 @@ LATE = {
         "conv_transpose2d",
         "conv_transpose3d",
     ),
-    "einsum": ("einsum",),
-    "embedding": ("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"),
-    "losses": (),
-    "layer_normalization": ("layer_norm",),
-    "normalization": ("batch_norm", "group_norm", "instance_norm", "rms_norm"),
-    "pooling": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"),
-    "pooling_windows": ("avg_pool1d",),
+    "matrices.einsum": ("einsum",),
+    "networks.embedding": ("embedding", "dropout", "dropout_", "feature_dropout", "feature_dropout_"),
+    "networks.losses": (),
+    "networks.layer_normalization": ("layer_norm",),
+    "networks.normalization": ("batch_norm", "group_norm", "instance_norm", "rms_norm"),
+    "networks.pooling": ("max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"),
+    "networks.pooling_windows": ("avg_pool1d",),
     "spectral": (),
-    "unfolding": ("constant_pad_nd", "channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
+    "networks.unfolding": ("constant_pad_nd", "channel_shuffle", "pixel_shuffle", "pixel_unshuffle"),
 }
 LATE_FUNCTIONS = {function: module for module, functions in LATE.items() for function in functions}
 
-for _module in pkgutil.iter_modules(__path__):
-    if _module.name not in LATE:
-        importlib.import_module(f"{__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    if _module.name.removeprefix(f"{__name__}.") not in LATE:
+        importlib.import_module(_module.name)
 
 mark_unsupported()
 

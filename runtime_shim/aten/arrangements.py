@@ -23,13 +23,12 @@ from ..dispatch.view_layers import view_op
 from ..tape.history import set_history
 from .copies import clone
 from .creation import numpy_dtype
-from .joining import check_tensors
 from .ranges import filled
 from .slicing_views import diagonal_of
 from .views import some_ints
 
 
-def _rot90_below(self: Tensor, k: int, dims: Any) -> Tensor:
+def _rot90_below(self: Tensor, k: int, dims: object) -> Tensor:
     first, second = _rotated(self._array, dims)
     if k % 4 == 0:
         return self.clone(memory_format="contiguous")
@@ -46,7 +45,7 @@ def _rot90_below(self: Tensor, k: int, dims: Any) -> Tensor:
     below=_rot90_below,
     self=lambda grad, k, dims: grad.rot90(-k, dims),
 )
-def rot90(self: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(self: Array, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Rotated by `k` quarter turns, from the first of the two dimensions to the second."""
     flip, turns = OPS["flip"].kernel, k % 4
     first, second = _rotated(self, dims)
@@ -82,25 +81,6 @@ def flipud(self: Tensor) -> Tensor:
     if self.dim() < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return self.flip(0)
-
-
-@composite("column_stack", method=False)
-def column_stack(tensors: Any) -> Tensor:
-    """Side by side, vectors as columns."""
-    check_tensors("column_stack", tensors)
-    return FUNCTIONS["hstack"]([t.reshape(t.numel(), 1) if t.dim() <= 1 else t for t in tensors])
-
-
-@composite("dstack", method=False)
-def dstack(tensors: Any) -> Tensor:
-    """One behind the other, along the third dimension."""
-    check_tensors("dstack", tensors)
-    return FUNCTIONS["cat"]([FUNCTIONS["atleast_3d"](t) for t in tensors], 2)
-
-
-@composite("row_stack", method=False)
-def row_stack(tensors: Any) -> Tensor:
-    return FUNCTIONS["vstack"](tensors)
 
 
 @composite("argwhere")
@@ -210,7 +190,7 @@ def _permute(self: Any, dims: tuple[int, ...]) -> Array:
 
 
 @composite("permute")
-def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
+def permute(self: Tensor, *order: object, dims: object = None) -> Tensor:
     return _permute(self, some_ints(order, "dims", dims))
 
 
@@ -303,7 +283,7 @@ def _embedded(shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> tupl
     below=_diag_embed_below,
     self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
 )
-def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     """Matrices whose diagonal is the last dimension; the others are 0."""
     shape, first, second = _embedded(self.shape, offset, dim1, dim2)
     found: Array = np.zeros(shape, self.dtype)
@@ -369,7 +349,7 @@ def _trace_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
 
 
 @op("trace", computes=Computes("ifc", refusals=(_NO_TRACE,)), out=RESIZED, self=_trace_back, function=False)
-def trace(self: Any) -> Array:
+def trace(self: Array) -> Array:
     """The sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
@@ -389,24 +369,3 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     shortest = min(self.shape)
     self.as_strided((shortest,), (sum(self.stride()),), self.storage_offset()).fill_(fill_value)
     return self
-
-
-@composite("block_diag", method=False)
-def block_diag(*tensors: Tensor) -> Tensor:
-    """A matrix with these along its diagonal."""
-    if not tensors:
-        return FUNCTIONS["empty"](1, 0)
-    blocks = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    for i, block in enumerate(blocks):
-        if block.dim() > 2:
-            raise RuntimeError(
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
-                f"Input {i} has {block.dim()} dimensions"
-            )
-    columns, rows, before = sum(block.size(1) for block in blocks), [], 0
-    for block in blocks:
-        pad = (before, columns - before - block.size(1))
-        rows.append(FUNCTIONS["cat"]([block.new_zeros(block.size(0), n) if n else block[:, :0] for n in pad[:1]]
-                                     + [block] + [block.new_zeros(block.size(0), pad[1])], 1))  # fmt: skip
-        before += block.size(1)
-    return FUNCTIONS["cat"](rows)

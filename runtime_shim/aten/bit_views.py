@@ -55,7 +55,7 @@ def is_neg(self: Tensor) -> bool:
     ),
     self=lambda grad: grad.conj_physical(),
 )
-def _conj_physical(self: Any) -> Array:
+def _conj_physical(self: Array) -> Array:
     return np.conjugate(self) if self.dtype.kind == "c" else self.copy()
 
 
@@ -84,7 +84,7 @@ class TypedStorage(UntypedStorage):
     def _flat(self) -> Any:
         return super()._flat().view(self.dtype.numpy)
 
-    def _element(self, value: Any) -> Any:
+    def _element(self, value: object) -> Any:
         return value
 
     def __getitem__(self, index: Any) -> Any:
@@ -114,7 +114,7 @@ composite("_typed_storage", function=False)(storage)
 
 
 def _split_along(name: str, least: int) -> None:
-    def split(self: Tensor, *sections: Any, indices_or_sections: Any = None) -> Any:
+    def split(self: Tensor, *sections: object, indices_or_sections: object = None) -> Any:
         found = indices_or_sections if indices_or_sections is not None else sections
         if isinstance(found, tuple) and len(found) == 1:
             found = found[0]
@@ -171,7 +171,7 @@ def legacy_constructor(dtype: dtypes.dtype) -> Any:
 
 
 @composite("new", function=False)
-def new(self: Tensor, *args: Any) -> Tensor:
+def new(self: Tensor, *args: object) -> Tensor:
     """The legacy constructor, in the dtype of `self`."""
     made: Tensor = legacy_constructor(self.dtype)(*args)
     return made
@@ -225,7 +225,7 @@ def _imag(self: Tensor) -> Tensor:
 
 
 def _write_part(part: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Any], None]:
-    def write(self: Tensor, value: Any) -> None:
+    def write(self: Tensor, value: object) -> None:
         part(self).copy_(value) if isinstance(value, Tensor) else part(self).fill_(value)
 
     return write
@@ -346,7 +346,7 @@ def _as_strided_again(grad: Tensor, base: Geometry, window: Geometry) -> Tensor:
 
 
 @op("as_strided_backward", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, self=_as_strided_again)
-def _as_strided_backward(self: Any, base: Geometry, window: Geometry) -> Array:
+def _as_strided_backward(self: Array, base: Geometry, window: Geometry) -> Array:
     array: Array = self
     low = min(base[2], window[2])
     extent = 1 + max(

@@ -31,7 +31,7 @@ from .ufunc_makers import cast, is_operand
 _NOT_FOR_COMPLEX = "clamp is not supported for complex types"
 
 
-def _clamp_self(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
+def _clamp_self(grad: Tensor, self: Tensor, min: object, max: object) -> Tensor:
     inside = None
     if min is not None:
         inside = self >= min
@@ -65,7 +65,7 @@ def _clamp_kernel(self: Any, min: Any, max: Any) -> Array:
     return elementwise(found, self, *(b for b in bounds if isinstance(b, np.ndarray) and b.ndim))
 
 
-def _clamp_in_place(self: Any, min: Any = None, max: Any = None) -> None:
+def _clamp_in_place(self: object, min: object = None, max: object = None) -> None:
     _store_clamped(self, _clamp_scalar.op.kernel(self, min, max))  # type: ignore[attr-defined]
 
 
@@ -140,7 +140,7 @@ def _clamp_tensor(self: Any, min: Any = None, max: Any = None) -> Array:
 _REAL_OR_NONE = frozenset({int, float, type(None)})
 
 
-def _chosen_by_bounds(self: Any, *bounds: Any) -> tuple[Any, ...]:
+def _chosen_by_bounds(self: object, *bounds: object) -> tuple[Any, ...]:
     """The overload, and the bounds as it takes them; TypeError if they are neither all numbers nor all tensors."""
     if type(bounds[0]) in _REAL_OR_NONE and type(bounds[1]) in _REAL_OR_NONE and isinstance(self, Tensor):
         return _clamp_scalar, *bounds
@@ -159,14 +159,14 @@ def _chosen_by_bounds(self: Any, *bounds: Any) -> tuple[Any, ...]:
 
 
 @composite("clamp")
-def clamp(self: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Any:
+def clamp(self: Tensor, min: object = None, max: object = None, *, out: Tensor | None = None) -> Any:
     """Limit to [min, max]; numbers or tensors."""
     chosen, min, max = _chosen_by_bounds(self, min, max)
     return chosen(self, min, max, out=out) if out is not None else chosen(self, min, max)
 
 
 @composite("clamp_")
-def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp_(self: Tensor, min: object = None, max: object = None) -> Tensor:
     chosen, min, max = _chosen_by_bounds(self, min, max)
     found: Tensor = chosen.inplace(self, min, max)
     return found
@@ -183,7 +183,7 @@ def _one_bound(name: str, node: str, bound: str, kernel: Any, label: str, inside
         _check_kind(found, name)
         return found
 
-    def in_place(self: Any, bound: Any) -> None:
+    def in_place(self: object, bound: object) -> None:
         _store_clamped(self, of_number(self, bound))
 
     options: dict[str, Any] = {"inplace": True, "method": False, "function": False, "title": name, "self": inside}
@@ -198,7 +198,7 @@ def _one_bound(name: str, node: str, bound: str, kernel: Any, label: str, inside
     )(of_number if bound == "min" else lambda self, max: of_number(self, max))
     by_tensor = op(name, computes=Computes("bif", label), node=f"{node}1", **options, **{bound: outside})(kernel)
 
-    def chosen(self: Any, bound: Any) -> Any:
+    def chosen(self: object, bound: object) -> Any:
         if not isinstance(self, Tensor) or not is_operand(bound):
             called = public_call()
             raise invalid_combination(name, called[2] if called else ())
@@ -228,24 +228,24 @@ _clamp_max = _one_bound(
 
 
 @composite("clamp_min")
-def clamp_min(self: Tensor, min: Any = MISSING, *, out: Tensor | None = None) -> Any:
+def clamp_min(self: Tensor, min: object = MISSING, *, out: Tensor | None = None) -> Any:
     found = _clamp_min(self, min)
     return found(self, min) if out is None else found(self, min, out=out)
 
 
 @composite("clamp_max")
-def clamp_max(self: Tensor, max: Any = MISSING, *, out: Tensor | None = None) -> Any:
+def clamp_max(self: Tensor, max: object = MISSING, *, out: Tensor | None = None) -> Any:
     found = _clamp_max(self, max)
     return found(self, max) if out is None else found(self, max, out=out)
 
 
 @composite("clamp_min_")
-def clamp_min_(self: Tensor, min: Any = MISSING) -> Any:
+def clamp_min_(self: Tensor, min: object = MISSING) -> Any:
     return _clamp_min(self, min).inplace(self, min)
 
 
 @composite("clamp_max_")
-def clamp_max_(self: Tensor, max: Any = MISSING) -> Any:
+def clamp_max_(self: Tensor, max: object = MISSING) -> Any:
     return _clamp_max(self, max).inplace(self, max)
 
 
@@ -284,7 +284,7 @@ def _where(condition: Any, self: Any, other: Any) -> Array:
     method=False,
     out=OutRule(same_dtype("Expected out type to be {want.scalar_name} but got {got.scalar_name}")),
 )
-def where(condition: Tensor, input: Any = MISSING, other: Any = MISSING) -> Any:
+def where(condition: Tensor, input: object = MISSING, other: object = MISSING) -> Any:
     """Elements of `input` where the condition holds, else of `other`."""
     if input is MISSING and other is MISSING and isinstance(condition, Tensor):
         return condition.nonzero(as_tuple=True)
@@ -299,7 +299,7 @@ def where(condition: Tensor, input: Any = MISSING, other: Any = MISSING) -> Any:
     return _where(condition, input, other)
 
 
-def _where_method(self: Tensor, condition: Tensor, other: Any = MISSING) -> Any:
+def _where_method(self: Tensor, condition: Tensor, other: object = MISSING) -> Any:
     return where(condition, self, other)
 
 
@@ -352,14 +352,14 @@ _masked_fill_number = op(
 
 
 @composite("masked_fill")
-def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(self: Tensor, mask: Tensor, value: object) -> Tensor:
     """A copy with `value` (a number or 0-dim tensor) where the mask holds."""
     form = _masked_fill_tensor if isinstance(value, Tensor) else _masked_fill_number
     return form(self, mask, value)
 
 
 @composite("masked_fill_", function=False)
-def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill_(self: Tensor, mask: Tensor, value: object) -> Tensor:
     form: Any = _masked_fill_tensor if isinstance(value, Tensor) else _masked_fill_number
     return form.inplace(self, mask, value)
 
@@ -377,7 +377,7 @@ def _masked_select_back(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
     tensor_params=("self", "mask"),
     self=_masked_select_back,
 )
-def masked_select(self: Any, mask: Any) -> Array:
+def masked_select(self: Array, mask: Array) -> Array:
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = dtypes.broadcast_shapes(mask.shape, self.shape)
@@ -394,7 +394,7 @@ def masked_select(self: Any, mask: Any) -> Array:
     self=lambda grad, mask: grad.masked_fill(mask, 0),
     source=lambda grad, mask, source_shape: _masked_scatter_source(grad, mask, source_shape),
 )
-def masked_scatter(self: Any, mask: Any, source: Any) -> Array:
+def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
     shape = dtypes.broadcast_shapes(self.shape, mask.shape)
     found, where = np.broadcast_to(self, shape).copy(), np.broadcast_to(mask, shape)
     if source.size < where.sum():
@@ -415,7 +415,7 @@ _LONG_ALONE = same_dtype("nonzero: Expected out tensor to have scalar type Long 
 
 
 @op("nonzero", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=1)
-def _nonzero(self: Any) -> Array:
+def _nonzero(self: Array) -> Array:
     return np.argwhere(self).astype(np.int64)
 
 

@@ -22,18 +22,18 @@ from ..dispatch.registration import composite, op
 from .creation import finish
 
 
-def _clone_below(self: Tensor, memory_format: Any = None) -> Tensor:
+def _clone_below(self: Tensor, memory_format: object = None) -> Tensor:
     made: Tensor = FUNCTIONS["empty_like"](self, memory_format=memory_format)
     return made.copy_(self)
 
 
 @op("clone", computes=ANY_DTYPE, out=RESIZED, below=_clone_below, self=lambda grad: grad)
-def clone(self: Any, *, memory_format: Any = None) -> Array:
+def clone(self: Array, *, memory_format: Any = None) -> Array:
     return laid_out(self, memory_format)
 
 
 @composite("contiguous", function=False)
-def contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
+def contiguous(self: Tensor, *, memory_format: object = None) -> Tensor:
     """The tensor itself if its elements already lie in the order of the format, else a copy."""
     if self._array.flags.c_contiguous if memory_format is None else is_laid_out(self._array, memory_format):
         return self
@@ -57,7 +57,7 @@ def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
     below=_to_copy_below,
     self=lambda grad: grad,
 )
-def to_copy(self: Any, dtype: dtypes.dtype) -> Array:
+def to_copy(self: Array, dtype: dtypes.dtype) -> Array:
     if self.flags.c_contiguous and 1 not in self.shape:
         return self.astype(dtype.numpy)
     made = blank_like(self, dtype.numpy)
@@ -92,7 +92,7 @@ def to(
 
 
 def _converter(name: str, target: dtypes.dtype) -> None:
-    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+    def convert(self: Tensor, memory_format: object = None) -> Tensor:
         return self if self.dtype is target else to_copy(self, target)
 
     composite(name, function=False)(convert)
@@ -134,7 +134,7 @@ def type_(self: Tensor, dtype: dtypes.dtype | None = None) -> Any:
 
 
 @composite("to_dense", function=False)
-def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
+def to_dense(self: Tensor, dtype: object = None, *, masked_grad: object = None) -> Tensor:
     """The tensor itself, which is dense, in the given dtype."""
     return self if dtype is None else self.to(dtype)
 
@@ -152,7 +152,7 @@ def is_inference(input: Tensor) -> bool:
 
 
 @composite("is_tensor", method=False)
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: object) -> bool:
     return isinstance(obj, Tensor)
 
 
@@ -266,11 +266,11 @@ class _OwnStorage:
         return _storage_of, (self.storage[1].copy("K"),)
 
 
-def _storage_of(root: Any) -> list[Any]:
+def _storage_of(root: object) -> list[Any]:
     return [0, root]
 
 
-def _reduce_ex(self: Tensor, protocol: Any) -> Any:
+def _reduce_ex(self: Tensor, protocol: object) -> Any:
     """For pickle itself, which gives each tensor its own storage."""
     function, parts = parts_to_pickle(self)
     return function, tuple(_OwnStorage(part) if type(part) is list else part for part in parts)

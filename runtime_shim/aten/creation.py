@@ -91,16 +91,16 @@ def _size_argument(name: str, named: dict[str, Any]) -> tuple[Any, ...]:
 
 def _filled(name: str, make: Any) -> None:
     def create(
-        *size: Any,
+        *size: object,
         dtype: dtypes.dtype | None = None,
         requires_grad: bool = False,
-        device: Any = None,
-        layout: Any = None,
+        device: object = None,
+        layout: object = None,
         pin_memory: bool = False,
         out: Tensor | None = None,
-        names: Any = None,
-        memory_format: Any = None,
-        **named: Any,
+        names: object = None,
+        memory_format: object = None,
+        **named: object,
     ) -> Tensor:
         check_device(device)
         if named:
@@ -123,9 +123,9 @@ def _filled(name: str, make: Any) -> None:
         *,
         dtype: dtypes.dtype | None = None,
         requires_grad: bool = False,
-        device: Any = None,
-        layout: Any = None,
-        memory_format: Any = None,
+        device: object = None,
+        layout: object = None,
+        memory_format: object = None,
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
@@ -160,7 +160,7 @@ def _filled(name: str, make: Any) -> None:
     composite(f"new_{name}", function=False)(new)
 
 
-def check_like(name: str, value: Any) -> None:
+def check_like(name: str, value: object) -> None:
     """TypeError unless what a tensor is to be like is a tensor."""
     if not isinstance(value, Tensor):
         raise wrong_type(name, "input", 1, value)
@@ -184,13 +184,13 @@ _filled("empty", np.zeros)  # zeros, so that programs are reproducible
 
 @composite("full", method=False)
 def full(
-    size: Any,
-    fill_value: Any,
+    size: object,
+    fill_value: object,
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
+    device: object = None,
+    layout: object = None,
     pin_memory: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -209,13 +209,13 @@ def full(
 @composite("full_like", method=False)
 def full_like(
     input: Tensor,
-    fill_value: Any,
+    fill_value: object,
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-    memory_format: Any = None,
+    device: object = None,
+    layout: object = None,
+    memory_format: object = None,
 ) -> Tensor:
     check_device(device)
     check_like("full_like", input)
@@ -231,12 +231,12 @@ def full_like(
 @composite("new_full", function=False)
 def new_full(
     self: Tensor,
-    size: Any,
-    fill_value: Any,
+    size: object,
+    fill_value: object,
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
-    device: Any = None,
+    device: object = None,
 ) -> Tensor:
     made = full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad, device=device)
     _leak_fill(self, made)
@@ -246,10 +246,10 @@ def new_full(
 @composite("new_tensor", function=False)
 def _new_tensor(
     self: Tensor,
-    data: Any,
+    data: object,
     *,
     dtype: dtypes.dtype | None = None,
-    device: Any = None,
+    device: object = None,
     requires_grad: bool = False,
 ) -> Tensor:
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
@@ -262,7 +262,7 @@ def empty_strided(
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
-    device: Any = None,
+    device: object = None,
 ) -> Tensor:
     """Uninitialised in PyTorch, zeros here."""
     check_device(device)
@@ -282,7 +282,7 @@ def empty_strided(
     return made
 
 
-def _array_of(data: Any, dtype: dtypes.dtype | None) -> Array:
+def _array_of(data: object, dtype: dtypes.dtype | None) -> Array:
     if isinstance(data, Tensor):
         array = data._array
     elif isinstance(data, np.ndarray):
@@ -295,7 +295,7 @@ def _array_of(data: Any, dtype: dtypes.dtype | None) -> Array:
     return array
 
 
-def _array_of_python(data: Any, dtype: dtypes.dtype | None = None) -> Array:
+def _array_of_python(data: object, dtype: dtypes.dtype | None = None) -> Array:
     if isinstance(data, list | tuple) and _holds_tensors(data):
         data = _to_python(data)
     if isinstance(data, str | bytes):
@@ -322,13 +322,13 @@ def _array_of_python(data: Any, dtype: dtypes.dtype | None = None) -> Array:
     return array
 
 
-def _first(data: Any) -> Any:
+def _first(data: object) -> Any:
     while isinstance(data, list | tuple) and data:
         data = data[0]
     return data
 
 
-def _holds_numpy_scalars(data: Any) -> bool:
+def _holds_numpy_scalars(data: object) -> bool:
     return isinstance(_first(data), np.generic | np.ndarray)
 
 
@@ -336,7 +336,7 @@ def _holds_tensors(data: Any) -> bool:
     return any(isinstance(d, Tensor) or (isinstance(d, list | tuple) and _holds_tensors(d)) for d in data)
 
 
-def _to_python(data: Any) -> Any:
+def _to_python(data: object) -> Any:
     if isinstance(data, Tensor):
         return data.tolist()
     return [_to_python(d) for d in data] if isinstance(data, list | tuple) else data
@@ -354,16 +354,16 @@ def _ragged(data: Any, dim: int = 0) -> None:
         _ragged(d, dim + 1)
 
 
-def _is_sequence(data: Any) -> bool:
+def _is_sequence(data: object) -> bool:
     return isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim > 0)
 
 
 @composite("tensor", method=False)
 def tensor(
-    data: Any,
+    data: object,
     *,
     dtype: dtypes.dtype | None = None,
-    device: Any = None,
+    device: object = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -378,7 +378,7 @@ def tensor(
 
 
 @composite("as_tensor", method=False)
-def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
+def as_tensor(data: object, dtype: dtypes.dtype | None = None, device: object = None) -> Tensor:
     """Like `tensor`, but shares memory (and is `data` itself) where no conversion is needed."""
     check_device(device)
     if isinstance(data, Tensor):
@@ -389,10 +389,10 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
 
 @composite("asarray", method=False)
 def asarray(
-    obj: Any,
+    obj: object,
     *,
     dtype: dtypes.dtype | None = None,
-    device: Any = None,
+    device: object = None,
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
@@ -425,11 +425,11 @@ def asarray(
 
 @composite("scalar_tensor", method=False)
 def scalar_tensor(
-    s: Any,
+    s: object,
     *,
     dtype: dtypes.dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
+    layout: object = None,
+    device: object = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:

@@ -22,7 +22,7 @@ def _zeros(grad: Tensor) -> Tensor:
     return found
 
 
-def conj(value: Any) -> Any:
+def conj(value: object) -> Any:
     """The conjugate of a tensor or number; the same object if it is real."""
     if isinstance(value, Tensor):
         return value.conj() if value._array.dtype.kind == "c" else value
@@ -32,7 +32,7 @@ def conj(value: Any) -> Any:
 # -- arithmetic
 
 
-def _no_bool_subtraction(self: Any, other: Any) -> None:
+def _no_bool_subtraction(self: object, other: object) -> None:
     bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]
     if all(bools):
         raise RuntimeError(
@@ -48,7 +48,7 @@ def _no_bool_subtraction(self: Any, other: Any) -> None:
         )
 
 
-def _scaled(grad: Tensor, alpha: Any) -> Tensor:
+def _scaled(grad: Tensor, alpha: object) -> Tensor:
     return grad if alpha == 1 else grad * conj(alpha)
 
 
@@ -94,7 +94,7 @@ true_divide = binary(
 )
 
 
-def _divides_by_zero(a: Any, b: Any) -> bool:
+def _divides_by_zero(a: Tensor, b: Tensor) -> bool:
     """Whether an element is divided by zero, of which there may be none."""
     return bool(np.size(a)) and bool(np.any(np.equal(b, 0)))
 
@@ -113,7 +113,7 @@ def _divides_by_zero(a: Any, b: Any) -> bool:
     self=lambda grad, other, rounding_mode: _zeros(grad),
     other=lambda grad, other, rounding_mode: _zeros(grad),
 )
-def div_mode(self: Any, other: Any, rounding_mode: str) -> Array:
+def div_mode(self: Array, other: Array, rounding_mode: str) -> Array:
     common = result_type(self, other)
     a, b = cast(self, common), cast(other, common)
     if common.kind in "iu" and _divides_by_zero(a, b):
@@ -166,7 +166,7 @@ div_scalar: Any = op(
 )(lambda self, other: OPS["div"].kernel(self, other))
 
 
-def div(self: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
+def div(self: object, other: object, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
     """Divide; with a rounding mode, round the quotient towards zero ("trunc") or down ("floor")."""
     if rounding_mode is None:
         return true_divide(self, other, out=out) if out is not None else true_divide(self, other)
@@ -177,7 +177,7 @@ div.op = OPS["div"]  # type: ignore[attr-defined]
 publish("div", div)
 
 
-def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+def div_(self: object, other: object, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return divide_in_place(self, other)
     return div_mode.inplace(self, other, rounding_mode)  # type: ignore[attr-defined]
@@ -206,14 +206,14 @@ publish("div_", div_, function=False)
         other=no_autograd_kernel("floor_divide_"),
     ),
 )
-def floor_divide(self: Any, other: Any) -> Array:
+def floor_divide(self: Array, other: Array) -> Array:
     return OPS["div_mode"].kernel(self, other, "floor")
 
 
 def _whole(ufunc: Any) -> Any:
     """A division of whole numbers, which must not be by zero."""
 
-    def divide(a: Any, b: Any, out: Any = None) -> Any:
+    def divide(a: Tensor, b: Tensor, out: Any = None) -> Any:
         if np.asarray(b).dtype.kind in "iu" and np.asarray(a).dtype.kind in "iu" and _divides_by_zero(a, b):
             raise RuntimeError("ZeroDivisionError")
         return ufunc(a, b)
@@ -221,7 +221,7 @@ def _whole(ufunc: Any) -> Any:
     return divide
 
 
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder(a: Tensor, b: Tensor) -> Any:
     """With the sign of the divisor, but that of the dividend where it is 0, as in C++."""
     found = np.fmod(a, b)
     turned = np.where((found != 0) & (np.less(b, 0) != np.less(found, 0)), found + b, found)
@@ -286,7 +286,7 @@ _rsub_tensor, _rsub_number = (
 
 
 @composite("rsub", method=False)
-def rsub(self: Any, other: Any) -> Any:
+def rsub(self: object, other: object) -> Any:
     """`other - self`"""
     return (_rsub_tensor if isinstance(other, Tensor) else _rsub_number)(self, other)
 
@@ -333,7 +333,7 @@ def _share(grad: Tensor, self: Tensor, other: Tensor, loses: Tensor) -> Tensor:
     return found
 
 
-def _arrays(value: Any) -> tuple[Any, ...]:
+def _arrays(value: object) -> tuple[Any, ...]:
     return (value,) if isinstance(value, np.ndarray) else ()
 
 
@@ -379,13 +379,13 @@ _lerp_tensor = op(
 
 
 @composite("lerp", out=RESIZED)
-def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+def lerp(self: Tensor, end: Tensor, weight: object) -> Tensor:
     """`self + weight * (end - self)`; the weight is a number or a tensor."""
     return (_lerp_tensor if isinstance(weight, Tensor) else _lerp_number)(self, end, weight)
 
 
 @composite("lerp_", function=False)
-def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+def lerp_(self: Tensor, end: Tensor, weight: object) -> Tensor:
     chosen: Any = _lerp_tensor if isinstance(weight, Tensor) else _lerp_number
     return chosen.inplace(self, end, weight)
 
@@ -399,7 +399,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     tensor1=lambda grad, tensor2, value: grad * conj(tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * conj(tensor1 * value),
 )
-def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
+def addcmul(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
     _check_three(self, tensor1, tensor2)
     found = cast(self, common) + cast(value, common) * cast(tensor1, common) * cast(tensor2, common)
@@ -434,7 +434,7 @@ def _check_three(self: Any, tensor1: Any, tensor2: Any) -> None:
     tensor1=lambda grad, tensor2, value: grad * conj(value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * conj(value * tensor1 / (tensor2 * tensor2)),
 )
-def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Array:
+def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
     common = result_type(self, tensor1, tensor2)
     _check_three(self, tensor1, tensor2)
     found = cast(self, common) + cast(value, common) * cast(tensor1, common) / cast(tensor2, common)

@@ -13,8 +13,8 @@ from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
 from ..dispatch.registration import composite, op, publish
-from .backward_kernels import sigmoid_backward, tanh_backward
 from .elementwise import _zeros, conj
+from .networks.backward_kernels import sigmoid_backward, tanh_backward
 from .ufunc_makers import FLOAT, unary
 
 unary(
@@ -114,7 +114,7 @@ unary(
     function=False,
     self=lambda grad, decimals: _zeros(grad),
 )
-def _round_decimals(self: Any, decimals: int) -> Array:
+def _round_decimals(self: Array, decimals: int) -> Array:
     power = self.dtype.type(10.0 ** abs(decimals))
     return np.rint(self * power) / power if decimals > 0 else np.rint(self / power) * power
 
@@ -122,14 +122,14 @@ def _round_decimals(self: Any, decimals: int) -> Array:
 _round, _round_in_place = FUNCTIONS["round"], vars(Tensor)["round_"]
 
 
-def round(self: Any, *, decimals: int = 0, out: Tensor | None = None) -> Any:
+def round(self: object, *, decimals: int = 0, out: Tensor | None = None) -> Any:
     """To whole numbers, halves to even ones; with `decimals` to so many places behind the point, or before it."""
     if decimals == 0:
         return _round(self, out=out) if out is not None else _round(self)
     return _round_decimals(self, decimals, out=out) if out is not None else _round_decimals(self, decimals)
 
 
-def round_(self: Any, *, decimals: int = 0) -> Any:
+def round_(self: object, *, decimals: int = 0) -> Any:
     return _round_in_place(self) if decimals == 0 else _round_decimals.inplace(self, decimals)  # type: ignore[attr-defined]
 
 
@@ -139,12 +139,12 @@ publish("round_", round_, function=False)
 
 
 @composite("special_round", method=False)
-def special_round(self: Any, *, decimals: int = 0, out: Tensor | None = None) -> Any:
+def special_round(self: object, *, decimals: int = 0, out: Tensor | None = None) -> Any:
     """The same function, always by its overload with decimals."""
     return _round_decimals(self, decimals, out=out) if out is not None else _round_decimals(self, decimals)
 
 
-def _sign(a: Any) -> Any:
+def _sign(a: Tensor) -> Any:
     """-1, 0 or 1, and 0 of NaN."""
     if a.dtype.kind == "b":
         return np.logical_or(a, a)
@@ -182,15 +182,15 @@ unary(
 )
 
 
-def _reciprocal(a: Any) -> Any:
+def _reciprocal(a: Tensor) -> Any:
     return elementwise(np.true_divide(a.dtype.type(1), a), a)
 
 
-def _rsqrt(a: Any) -> Any:
+def _rsqrt(a: Tensor) -> Any:
     return elementwise(np.true_divide(a.dtype.type(1), np.sqrt(a)), a)
 
 
-def _sigmoid(a: Any) -> Any:
+def _sigmoid(a: Tensor) -> Any:
     return elementwise(1 / (1 + np.exp(-a)), a)
 
 
@@ -211,7 +211,7 @@ def _abs_gradient(grad: Tensor, self: Tensor) -> Tensor:
     return grad * self.sgn()
 
 
-def _sgn(a: Any) -> Any:
+def _sgn(a: Tensor) -> Any:
     if a.dtype.kind != "c":
         return _sign(a)
     size = np.abs(a)
@@ -248,7 +248,7 @@ FUNCTIONS["absolute"] = FUNCTIONS["abs"]
     method=False,
     self=lambda grad: grad.conj(),
 )
-def _conj_physical(self: Any) -> Array:
+def _conj_physical(self: Array) -> Array:
     return np.conjugate(self)
 
 
@@ -272,5 +272,5 @@ def positive(self: Tensor) -> Tensor:
     leak=1,
     self=lambda grad, self: grad * (self.isfinite()),
 )
-def nan_to_num(self: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
+def nan_to_num(self: Array, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
     return laid_out_like(np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf), self)

@@ -62,7 +62,7 @@ def _check_dims(self: Any, dim: Any, name: str) -> None:
     leak=1,
     self=_evenly,
 )
-def max_all(self: Any) -> Array:
+def max_all(self: Array) -> Array:
     _check_nonempty(self, "max")
     return _maximum.reduce(self, axis=None)
 
@@ -77,7 +77,7 @@ def max_all(self: Any) -> Array:
     leak=1,
     self=_evenly,
 )
-def min_all(self: Any) -> Array:
+def min_all(self: Array) -> Array:
     _check_nonempty(self, "min")
     return _minimum.reduce(self, axis=None)
 
@@ -118,7 +118,7 @@ def _register_extremes() -> None:
     """max, min with a dim, and sort and topk like them: values with the indices they come from."""
     for name, arg in (("max", np.argmax), ("min", np.argmin)):
 
-        def kernel(self: Any, dim: int, keepdim: bool = False, _name: str = name, _arg: Any = arg) -> Any:
+        def kernel(self: object, dim: int, keepdim: bool = False, _name: str = name, _arg: object = arg) -> Any:
             return _extreme(self, dim, keepdim, _name, _arg)
 
         op(
@@ -172,7 +172,7 @@ def _by_name(name: str) -> Any:
 _register_extremes()
 
 
-def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim: bool) -> Tensor:
+def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: object, keepdim: bool) -> Tensor:
     shape = self._array.shape
     grad, result = restore(grad, shape, dim, keepdim), restore(result, shape, dim, keepdim)
     mask = self == result
@@ -181,17 +181,17 @@ def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: Any, keepdim
 
 
 @op("amax", computes=Computes("bif", "max_values_cpu"), out=EXTREME_OUT, leak=1, self=_scaled_evenly)
-def amax(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
+def amax(self: Array, dim: Any = (), keepdim: bool = False) -> Array:
     _check_dims(self, dim, "amax")
     return contiguous(_maximum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
 
-def _leak_of_amin(self: Tensor, dim: Any = (), keepdim: bool = False) -> int:
+def _leak_of_amin(self: Tensor, dim: object = (), keepdim: bool = False) -> int:
     return int(self._array.dtype != np.int64)  # for which PyTorch has its own loop
 
 
 @op("amin", computes=Computes("bif", "min_values_cpu"), out=EXTREME_OUT, leak=_leak_of_amin, self=_scaled_evenly)
-def amin(self: Any, dim: Any = (), keepdim: bool = False) -> Array:
+def amin(self: Array, dim: Any = (), keepdim: bool = False) -> Array:
     _check_dims(self, dim, "amin")
     return contiguous(_minimum.reduce(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
@@ -209,7 +209,7 @@ def _arg(self: Any, dim: Any, keepdim: bool, function: Any) -> Array:
     return function(self, axis=wrap_dim(dim, self.ndim), keepdims=keepdim)
 
 
-def over_one(self: Tensor, dim: Any = None, keepdim: bool = False) -> int:
+def over_one(self: Tensor, dim: object = None, keepdim: bool = False) -> int:
     """1 where the reduced dimensions have one element each: PyTorch then copies or fills."""
     shape = self._array.shape
     return 1 if dim is not None and shape and all(shape[d] == 1 for d in dims_of(dim, len(shape))) else 0
@@ -227,7 +227,7 @@ def over_one(self: Tensor, dim: Any = None, keepdim: bool = False) -> int:
     out=OutRule(EXPECTED_OUT, resized_first=True),
     leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
 )
-def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+def argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return _arg(self, dim, keepdim, np.argmax)
 
 
@@ -243,5 +243,5 @@ def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
     out=OutRule(EXPECTED_OUT, resized_first=True),
     leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
 )
-def argmin(self: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+def argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     return _arg(self, dim, keepdim, np.argmin)

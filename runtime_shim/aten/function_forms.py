@@ -13,13 +13,13 @@ from ..core import dtypes
 from ..core.array_kinds import elementwise
 from ..core.device import check_device
 from ..core.dtypes import Array
-from ..core.function_table import ATEN_ALONE, FUNCTIONS, return_type
+from ..core.function_table import ATEN_ALONE, FUNCTIONS
 from ..core.late_modules import late_module
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op, publish
-from .activations import require_floating
 from .indexing import index
+from .networks.activations import require_floating
 from .slicing_views import slice_
 
 
@@ -55,7 +55,7 @@ hardshrink_backward, softshrink_backward = _gradient("hardshrink"), _gradient("s
     out=RESIZED,
     self=lambda grad, self, lambd: hardshrink_backward(grad, self, lambd),
 )
-def hardshrink(self: Any, lambd: float = 0.5) -> Array:
+def hardshrink(self: Array, lambd: float = 0.5) -> Array:
     """Zero between -lambd and lambd."""
     require_floating(self, "hardshrink_cpu")
     return _zero_between(self, self, lambd)
@@ -69,7 +69,7 @@ def hardshrink(self: Any, lambd: float = 0.5) -> Array:
     function=False,
     self=lambda grad, self, lambd: softshrink_backward(grad, self, lambd),
 )
-def softshrink(self: Any, lambd: float = 0.5) -> Array:
+def softshrink(self: Array, lambd: float = 0.5) -> Array:
     """Moved by lambd towards zero. RuntimeError for a lambd that is negative or that the dtype doesn't have."""
     require_floating(self, "softshrink_check")
     largest = float(np.finfo(self.dtype).max)
@@ -93,7 +93,7 @@ def _networks() -> Any:
 def _loss(name: str, names: Sequence[str], defaults: dict[str, Any]) -> None:
     """`torch.<name>`: the parameters of the loss in their order, the reduction as a number (0 none, 1 mean, 2 sum)."""
 
-    def call(*args: Any, **kwargs: Any) -> Tensor:
+    def call(*args: object, **kwargs: object) -> Tensor:
         given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
         missing = [n for n in names if n not in given]
         if missing:
@@ -129,7 +129,7 @@ _loss(
 
 @composite("native_layer_norm", method=False)
 def native_layer_norm(
-    input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float
+    input: Tensor, normalized_shape: Any, weight: Tensor, bias: Tensor, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Layer normalization, with the mean and the reciprocal of the standard deviation that it used."""
     found = _networks().layer_norm(input, normalized_shape, weight, bias, eps)
@@ -153,33 +153,11 @@ def get_device(input: Tensor) -> int:
     return input.get_device()
 
 
-@composite("is_distributed")
-def is_distributed(self: Tensor) -> bool:
-    return False
-
-
 for _name in ("is_sparse_csr", "is_ipu", "is_mtia", "is_maia", "is_xla", "is_vulkan"):
     attach(_name, False)
 
 
 # -- histograms
-
-
-_HISTOGRAM = return_type("histogram", "hist bin_edges")
-
-
-@composite("histogram")
-def histogram(
-    self: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False
-) -> Any:
-    """How many elements are in each of the bins, and the bins' edges."""
-    array = self._array.reshape(-1)
-    edges = bins._array if isinstance(bins, Tensor) else bins
-    weights = None if weight is None else weight._array.reshape(-1)
-    if range is None and not isinstance(bins, Tensor) and array.size and array.min() == array.max():
-        range = (float(array.min()) - 0.5, float(array.max()) + 0.5)
-    counts, found = np.histogram(array, edges, range, density, weights)
-    return _HISTOGRAM(new_tensor(counts.astype(array.dtype)), new_tensor(found.astype(array.dtype)))
 
 
 # -- exchange with other libraries
@@ -188,10 +166,10 @@ def histogram(
 class _Exchanged:
     """A capsule as numpy takes it."""
 
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule: object) -> None:
         self.capsule = capsule
 
-    def __dlpack__(self, **_: Any) -> Any:
+    def __dlpack__(self, **_: object) -> Any:
         return self.capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -205,7 +183,7 @@ def _dlpack_device(self: Tensor) -> tuple[int, int]:
 
 
 @composite("__dlpack__", function=False)
-def _dlpack(self: Tensor, **options: Any) -> Any:
+def _dlpack(self: Tensor, **options: object) -> Any:
     """A capsule for other libraries, which shares the memory. BufferError if the tensor requires grad."""
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
@@ -218,7 +196,7 @@ def to_dlpack(tensor: Tensor) -> Any:
 
 
 @composite("from_dlpack", method=False)
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: object, *, device: object = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's array, or of a capsule."""
     check_device(device)
     source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Exchanged(ext_tensor)
@@ -262,7 +240,7 @@ def _local_scalar_dense(self: Tensor) -> Any:
     return self.item()
 
 
-def _to_copy(self: Tensor, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Tensor:
+def _to_copy(self: Tensor, *, dtype: object = None, memory_format: object = None, **options: object) -> Tensor:
     return self.to(dtype=dtype, copy=True, memory_format=memory_format)
 
 

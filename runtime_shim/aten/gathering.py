@@ -23,7 +23,7 @@ from ..dispatch.registration import composite, op
         dim, index, grad
     ),
 )
-def index_select(self: Any, dim: int, index: Any) -> Array:
+def index_select(self: Array, dim: int, index: Array) -> Array:
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     d = wrap_dim(dim, self.ndim)
@@ -60,7 +60,7 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
         dim, index, grad
     ),
 )
-def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Array:
+def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
     if sparse_grad:
         raise NotImplementedError("the shim has no sparse gradients; call gather without sparse_grad")
     if index.dtype not in (np.int64, np.int32):
@@ -148,7 +148,7 @@ def _check_scatter(self: Any, d: int, index: Any, src: Any) -> None:
     self=lambda grad, dim, index: grad.scatter(dim, index, 0),
     src=lambda grad, dim, index: grad.gather(dim, index),
 )
-def _scatter_src(self: Any, dim: int, index: Any, src: Any) -> Array:
+def _scatter_src(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_kernel(self, dim, index, src, False)
 
 
@@ -164,7 +164,7 @@ def _scatter_src(self: Any, dim: int, index: Any, src: Any) -> Array:
     tensor_params=("self", "index"),
     self=lambda grad, dim, index: grad.scatter(dim, index, 0),
 )
-def _scatter_value(self: Any, dim: int, index: Any, value: Any) -> Array:
+def _scatter_value(self: Array, dim: int, index: Array, value: Array) -> Array:
     return _scatter_kernel(self, dim, index, value, False)
 
 
@@ -175,7 +175,7 @@ def _no_reduced_gradient(grad: Tensor) -> Tensor:
     raise RuntimeError("derivative for aten::scatter.reduce is not implemented")
 
 
-def _scatter_form(src: Any, value: Any) -> tuple[Any, Any]:
+def _scatter_form(src: object, value: object) -> tuple[Any, Any]:
     if src is _MISSING:
         src = value
     return (_scatter_src if isinstance(src, Tensor) else _scatter_value), src
@@ -194,7 +194,7 @@ def _scatter_form(src: Any, value: Any) -> tuple[Any, Any]:
     self=_no_reduced_gradient,
     src=_no_reduced_gradient,
 )
-def _scatter_by_reducing(self: Any, dim: int, index: Any, src: Any, reduce: str) -> Array:
+def _scatter_by_reducing(self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
     d = wrap_dim(dim, self.ndim)
@@ -214,7 +214,13 @@ def _scatter_by_reducing(self: Any, dim: int, index: Any, src: Any, reduce: str)
 
 @composite("scatter", out=RESIZED)
 def scatter(
-    self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING, reduce: str | None = None
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: object = _MISSING,
+    *,
+    value: object = _MISSING,
+    reduce: str | None = None,
 ) -> Tensor:
     """A copy with `src` (a tensor or number) written, added or multiplied where `index` points along `dim`."""
     form, src = _scatter_form(src, value)
@@ -225,7 +231,13 @@ def scatter(
 
 @composite("scatter_", function=False)
 def scatter_(
-    self: Tensor, dim: int, index: Tensor, src: Any = _MISSING, *, value: Any = _MISSING, reduce: str | None = None
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: object = _MISSING,
+    *,
+    value: object = _MISSING,
+    reduce: str | None = None,
 ) -> Tensor:
     form, src = _scatter_form(src, value)
     if reduce is not None:
@@ -245,7 +257,7 @@ def scatter_(
     self=lambda grad: grad,
     src=lambda grad, dim, index: grad.gather(dim, index),
 )
-def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Array:
+def scatter_add(self: Array, dim: int, index: Array, src: Any) -> Array:
     return _scatter_kernel(self, dim, index, src, True)
 
 
@@ -337,7 +349,7 @@ def _fill(target: Any, dim: int, index: Any, value: Any) -> None:
         target[...] = value
 
 
-def _index_fill_kernel(self: Any, dim: int, index: Any, value: Any) -> Array:
+def _index_fill_kernel(self: Tensor, dim: int, index: Tensor, value: Any) -> Array:
     found = self.copy("K")
     _fill(found, dim, index, value)
     return found
@@ -368,14 +380,14 @@ _index_fill_number = _index_fill_form(("self", "index"), "IndexFillBackward0")
 
 
 @composite("index_fill")
-def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill(self: Tensor, dim: int, index: Tensor, value: object) -> Tensor:
     """A copy with `value` (a number or 0-dim tensor) at indices along a dimension."""
     form = _index_fill_tensor if isinstance(value, Tensor) else _index_fill_number
     return form(self, dim, index, value)
 
 
 @composite("index_fill_", function=False)
-def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: object) -> Tensor:
     form: Any = _index_fill_tensor if isinstance(value, Tensor) else _index_fill_number
     return form.inplace(self, dim, index, value)
 
@@ -390,7 +402,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
     source=lambda grad, dim, index, source: _selected(grad, dim, index, source),
 )
-def index_copy(self: Any, dim: int, index: Any, source: Any) -> Array:
+def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     d = wrap_dim(dim, self.ndim)
     _check_index_copy(self, d, index, source)
     found: Array = self.copy()

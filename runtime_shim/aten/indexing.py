@@ -198,7 +198,7 @@ def _place(target: Array, where: tuple[Any, ...], source: Array, accumulate: boo
         ) from None
 
 
-def _index_put_below(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+def _index_put_below(self: Tensor, indices: Sequence[Any], values: object, accumulate: bool = False) -> Tensor:
     found: Tensor = self.clone().index_put_(indices, values, accumulate)
     return found
 
@@ -215,7 +215,7 @@ def _index_put_below(self: Tensor, indices: Sequence[Any], values: Any, accumula
     self=lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),
     values=lambda grad, indices: index(grad, indices),
 )
-def _index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Array:
+def _index_put(self: Array, indices: Sequence[Any], values: Array, accumulate: bool) -> Array:
     if values.dtype != self.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -228,7 +228,7 @@ def _index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool)
 
 
 @composite("index_put")
-def index_put(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
+def index_put(self: Tensor, indices: Sequence[Any], values: object, accumulate: bool = False) -> Tensor:
     """A copy with `values` where the index tensors point."""
     if not isinstance(values, Tensor):
         values = FUNCTIONS["tensor"](values, dtype=self.dtype)
@@ -238,7 +238,7 @@ def index_put(self: Tensor, indices: Sequence[Any], values: Any, accumulate: boo
 # -- x[...]
 
 
-def _as_tuple(key: Any) -> tuple[Any, ...]:
+def _as_tuple(key: object) -> tuple[Any, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and any(
@@ -248,7 +248,7 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     return (key,)
 
 
-def _consumes(part: Any) -> int:
+def _consumes(part: object) -> int:
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     if isinstance(part, Tensor) and part._array.dtype in (np.bool_, np.uint8):
@@ -269,7 +269,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
     tensors: list[Any] = []
     covered = 0  # dimensions of `found` that `tensors` already speaks for
 
-    def put(tensor: Any, count: int) -> None:
+    def put(tensor: object, count: int) -> None:
         nonlocal covered, dim
         tensors.extend([None] * (dim - covered))
         tensors.append(tensor)
@@ -313,7 +313,7 @@ def _apply_basic(self: Tensor, key: tuple[Any, ...], skip_full_slices: bool) -> 
     return found, tensors or None
 
 
-def _index_tensor(part: Any) -> Tensor:
+def _index_tensor(part: object) -> Tensor:
     if isinstance(part, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(part, bytes) or not isinstance(part, list | tuple | range | np.ndarray):
@@ -358,7 +358,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     return index(found, tuple(tensors))
 
 
-def _value_tensor(self: Tensor, value: Any) -> Tensor:
+def _value_tensor(self: Tensor, value: object) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, int | float | complex | np.generic):
@@ -394,7 +394,7 @@ def _expanded_for_setitem(value: Tensor, target: Tensor) -> Tensor:
     return value.expand(target._array.shape)
 
 
-def setitem(self: Tensor, key: Any, value: Any) -> None:
+def setitem(self: Tensor, key: object, value: object) -> None:
     wrapped = _value_tensor(self, value)
     if key is Ellipsis:
         _copy_to(self, wrapped)

@@ -72,7 +72,7 @@ def zero_(self: Tensor) -> Tensor:
 
 
 @composite("fill_")
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(self: Tensor, value: object) -> Tensor:
     chosen = FILL_TENSOR if isinstance(value, Tensor) else FILL_SCALAR
     if isinstance(value, Tensor) and value._array.ndim:
         raise RuntimeError(
@@ -121,7 +121,7 @@ _filled_by_number, _filled_by_tensor = _filled(0), _filled(1, value=lambda grad:
 
 
 @composite("fill", method=False)
-def fill(input: Tensor, value: Any) -> Tensor:
+def fill(input: Tensor, value: object) -> Tensor:
     """A copy filled with a number."""
     if not isinstance(input, Tensor) or not isinstance(value, Tensor | int | float | complex | np.generic):
         raise invalid_combination("fill", (input, value))
@@ -261,7 +261,7 @@ def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storag
 
 
 @composite("resize_", function=False)
-def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
+def resize_(self: Tensor, *size: object, memory_format: object = None) -> Tensor:
     """Change the shape in place, growing the storage if need be; new elements are zero."""
     _resize(self, flatten_ints(size), self._keys)
     if memory_format is not None:
@@ -269,7 +269,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     return self
 
 
-def _restride(self: Tensor, format: Any) -> None:
+def _restride(self: Tensor, format: object) -> None:
     """See the memory of a contiguous tensor in the order of a memory format."""
     if format == "preserve":
         raise RuntimeError("Unsupported memory formatPreserve")
@@ -279,7 +279,7 @@ def _restride(self: Tensor, format: Any) -> None:
 
 
 @composite("resize_as_")
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
     """`resize_` to the shape of another tensor; a write only if the shape changes."""
     if not isinstance(the_template, Tensor):
         raise wrong_type("resize_as_", "the_template", 2, the_template, "Tensor")

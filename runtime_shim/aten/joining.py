@@ -157,7 +157,7 @@ def stack(tensors: Any, dim: int = 0) -> Array:
     return np.ascontiguousarray(np.stack(_promoted(tensors), wrap_dim(dim, tensors[0].ndim + 1)))
 
 
-def check_tensors(name: str, tensors: Any) -> None:
+def check_tensors(name: str, tensors: object) -> None:
     """TypeError unless it is a list or tuple, RuntimeError if that is empty."""
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(
@@ -203,12 +203,12 @@ def _repeat_below(self: Tensor, repeats: tuple[int, ...]) -> Tensor:
 
 
 @op("repeat", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, below=_repeat_below, self=_repeat_back)
-def _repeat(self: Any, repeats: tuple[int, ...]) -> Array:
+def _repeat(self: Array, repeats: tuple[int, ...]) -> Array:
     return np.tile(self, repeats)
 
 
 @composite("repeat", function=False)
-def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
+def repeat(self: Tensor, *times: object, repeats: object = None) -> Tensor:
     counts = some_ints(times, "repeats", repeats)
     if len(counts) < self._array.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
@@ -216,7 +216,7 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
 
 
 @composite("tile")
-def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
+def tile(self: Tensor, *times: object, dims: object = None) -> Tensor:
     counts = flatten_ints(times if dims is None else (dims,))
     return _repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
 
@@ -238,7 +238,7 @@ def _flip_below(self: Tensor, dims: tuple[int, ...]) -> Tensor:
     below=_flip_below,
     self=lambda grad, dims: _flip(grad, dims),
 )
-def _flip(self: Any, dims: tuple[int, ...]) -> Array:
+def _flip(self: Array, dims: tuple[int, ...]) -> Array:
     if self.ndim == 0:
         for d in dims:
             wrap_dim(d, 0)
@@ -251,7 +251,7 @@ def _flip(self: Any, dims: tuple[int, ...]) -> Array:
 
 
 @composite("flip")
-def flip(self: Tensor, *args: Any, dims: Any = None) -> Tensor:
+def flip(self: Tensor, *args: object, dims: object = None) -> Tensor:
     if not args and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
     if isinstance(dims, int):
@@ -276,7 +276,7 @@ def _roll_below(self: Tensor, shifts: tuple[int, ...], dims: tuple[int, ...]) ->
     function=False,
     self=lambda grad, shifts, dims: _roll(grad, tuple(-s for s in shifts), dims),
 )
-def _roll(self: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
+def _roll(self: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
     for d in dims:
         if self.ndim == 0:
             raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
@@ -287,7 +287,7 @@ def _roll(self: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
 
 
 @composite("roll")
-def roll(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+def roll(self: Tensor, shifts: object, dims: object = ()) -> Tensor:
     steps = flatten_ints((shifts,))
     if not steps:
         raise RuntimeError("`shifts` required")
@@ -300,7 +300,7 @@ def _check_matrix(array: Any, name: str) -> None:
 
 
 def _triangle_in_place(triangle: Any) -> Any:
-    def kernel(self: Any, diagonal: int = 0) -> None:
+    def kernel(self: Tensor, diagonal: int = 0) -> None:
         _check_matrix(self, triangle.__name__)
         self[triangle(np.ones(self.shape, np.bool_), diagonal) == 0] = 0
 
@@ -317,7 +317,7 @@ def _triangle_in_place(triangle: Any) -> Any:
     inplace_kernel=_triangle_in_place(np.tril),
     self=lambda grad, diagonal: grad.tril(diagonal),
 )
-def tril(self: Any, diagonal: int = 0) -> Array:
+def tril(self: Array, diagonal: int = 0) -> Array:
     _check_matrix(self, "tril")
     return packed(np.tril(self, diagonal))
 
@@ -331,7 +331,7 @@ def tril(self: Any, diagonal: int = 0) -> Array:
     inplace_kernel=_triangle_in_place(np.triu),
     self=lambda grad, diagonal: grad.triu(diagonal),
 )
-def triu(self: Any, diagonal: int = 0) -> Array:
+def triu(self: Array, diagonal: int = 0) -> Array:
     _check_matrix(self, "triu")
     return packed(np.triu(self, diagonal))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -13,7 +12,7 @@ from ..core.array_kinds import packed
 from ..core.dtypes import Array, int64, wrap_dim
 from ..core.error_texts import invalid_combination, public_call
 from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, requires_grad
+from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, OutRule, same_dtype
 from ..dispatch.registration import composite, op
 from .elementwise import mul_scalar
@@ -82,7 +81,7 @@ _MODE = "expected scalar type '{want.scalar_name}' but got '{got.scalar_name}' f
     leak=lambda self, dim=-1, keepdim=False: 0 if keepdim else 2,
     self=_at_index,
 )
-def mode(self: Any, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """The most frequent value along a dimension, the smallest of several, and the last index at which it stands."""
     axis = wrap_dim(dim, self.ndim)
     if self.ndim == 0:
@@ -98,93 +97,20 @@ def mode(self: Any, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]
     return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))
 
 
-@composite("cov")
-def cov(self: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-    """The covariances of the rows, whose columns are observations."""
-    if self.dim() > 2:
-        raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {self.dim()} dimensions"
-        )
-    if self._array.dtype.kind == "b":
-        raise RuntimeError("cov(): bool dtype is not supported for input")
-    rows = self.view(1, -1) if self.dim() < 2 else self
-    counts = _observation_weights("fweights", fweights, rows.size(1), "iu", "integral")
-    chances = _observation_weights("aweights", aweights, rows.size(1), "fV", "floating point")
-    weights = chances if counts is None else counts if chances is None else counts * chances
-    total: Any = FUNCTIONS["tensor"](rows.size(1)) if weights is None else weights.sum()
-    if weights is not None and total == 0:
-        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
-    weighted = rows if weights is None else rows * weights
-    away = rows - (weighted.sum(1) / total).unsqueeze(1)
-    product = away.mm((away if weights is None else away * weights).t().conj())
-    lost = correction if chances is None or not correction else correction * (weights * chances).sum() / total
-    freedom = total - lost
-    if freedom <= 0:
-        warnings.warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            stacklevel=2,
-        )
-        freedom.zero_()
-    return (product / freedom).squeeze()
-
-
-def _observation_weights(name: str, weights: Tensor | None, observations: int, kinds: str, kind: str) -> Tensor | None:
-    """Checked, one for each observation."""
-    if weights is None:
-        return None
-    if weights.dim() > 1:
-        raise RuntimeError(
-            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.dim()} dimensions"
-        )
-    found = dtypes.of(weights._array)
-    if found.numpy.kind not in kinds:
-        raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {found.scalar_name} dtype")
-    if weights.numel() != observations:
-        raise RuntimeError(
-            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
-            f"{weights.numel()} != {observations}"
-        )
-    if observations and (weights < 0).any():
-        raise RuntimeError(f"cov(): {name} cannot be negative")
-    return weights
-
-
-def _check_plain(name: str, *tensors: Tensor) -> None:
-    if any(map(requires_grad, tensors)):
-        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
-
-
-@composite("apply_", function=False)
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replaces each element by what a Python function makes of it."""
-    _check_plain("apply_", self)
-    found = [callable(value) for value in self.reshape(-1).tolist()]
-    return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))
-
-
-@composite("map_", function=False)
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replaces each element by what a Python function makes of it and of the other tensor's element."""
-    _check_plain("map_", self, tensor)
-    other = tensor.expand(self.shape).reshape(-1).tolist()
-    found = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), other, strict=True)]
-    return self.copy_(FUNCTIONS["tensor"](found, dtype=self.dtype).reshape(self.shape))
-
-
 @composite("cuda", function=False)
-def cuda(self: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
+def cuda(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
     """Always raises: there is no GPU."""
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
 @composite("pin_memory", function=False)
-def pin_memory(self: Tensor, *args: Any) -> NoReturn:
+def pin_memory(self: Tensor, *args: object) -> NoReturn:
     """Always raises: pinning memory needs an accelerator."""
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
 @composite("is_pinned", function=False)
-def is_pinned(self: Tensor, *args: Any) -> bool:
+def is_pinned(self: Tensor, *args: object) -> bool:
     return False
 
 
@@ -210,7 +136,7 @@ def _ranked(self: Any, d: int, rank: Any, keepdim: bool) -> tuple[Array, Array]:
     nondifferentiable=(1,),
     self=_at_index,
 )
-def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(self: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th least element along `dim`, counted from 1, and its index."""
     d = wrap_dim(dim, self.ndim)
     if self.ndim and self.size == 0 and self.shape[d] == 0:
@@ -227,7 +153,7 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 _ROUNDED = {"lower": "floor_", "higher": "ceil_", "nearest": "round_"}
 
 
-def _quantile(self: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, name: str) -> Tensor:
+def _quantile(self: Tensor, q: object, dim: int | None, keepdim: bool, interpolation: str, name: str) -> Tensor:
     """Source: quantile_compute in ATen/native/Sorting.cpp, whose in-place ops leave their marks on the result."""
     if not isinstance(q, Tensor | int | float):
         called = public_call()
@@ -294,7 +220,7 @@ def _interpolated(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
 
 @composite("quantile", out=RESIZED)
 def quantile(
-    self: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    self: Tensor, q: object, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The elements at the ranks `q`, from 0 to 1; a tensor of several ranks gives a first dimension of them."""
     return _quantile(self, q, dim, keepdim, interpolation, "quantile")
@@ -302,13 +228,13 @@ def quantile(
 
 @composite("nanquantile", out=RESIZED)
 def nanquantile(
-    self: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    self: Tensor, q: object, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The same of the elements that are numbers."""
     return _quantile(self, q, dim, keepdim, interpolation, "nanquantile")
 
 
-def _unique_kernel(self: Any) -> tuple[Array, Array, Array]:
+def _unique_kernel(self: Tensor) -> tuple[Array, Array, Array]:
     values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
     return values, inverse.reshape(self.shape).astype(np.int64), counts.astype(np.int64)
 
@@ -326,13 +252,13 @@ def _picked(self: Any, d: int, which: Array) -> Array:
     return np.ascontiguousarray(np.take(self, which, axis=d)) if self.ndim else self.copy()
 
 
-def _unique_dim_kernel(self: Any, dim: int) -> tuple[Array, Array, Array]:
+def _unique_dim_kernel(self: object, dim: int) -> tuple[Array, Array, Array]:
     rows, d = _rows(self, dim)
     order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
     return _runs(self, d, rows, order)
 
 
-def _runs(self: Any, d: int, rows: Array, order: Array) -> tuple[Array, Array, Array]:
+def _runs(self: object, d: int, rows: Array, order: Array) -> tuple[Array, Array, Array]:
     """The first of each run of equal rows in this order; the run of each row; the length of each run."""
     ordered = rows[order]
     starts = np.ones(len(rows), bool)
@@ -343,7 +269,7 @@ def _runs(self: Any, d: int, rows: Array, order: Array) -> tuple[Array, Array, A
     return _picked(self, d, order[places]), inverse, np.diff(np.append(places, len(rows))).astype(np.int64)
 
 
-def _unique_consecutive_kernel(self: Any, dim: int | None) -> tuple[Array, Array, Array]:
+def _unique_consecutive_kernel(self: Tensor, dim: int | None) -> tuple[Array, Array, Array]:
     if dim is not None:
         rows, d = _rows(self, dim)
         return _runs(self, d, rows, np.arange(len(rows)))
@@ -407,7 +333,7 @@ def unique_consecutive(
 
 
 @op("bincount", computes=ANY_DTYPE, out=RESIZED, tensor_params=("self", "weights"))
-def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Array:
+def bincount(self: Array, weights: Any = None, minlength: int = 0) -> Array:
     """How often each integer from 0 on occurs; with `weights`, the sum of theirs."""
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
@@ -426,7 +352,7 @@ def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Array:
 
 
 @op("histc", computes=Computes("f", "histogram_cpu"), out=RESIZED)
-def histc(self: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
+def histc(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Array:
     """How many elements lie in each of `bins` equal parts of [min, max], by default of the range of the elements."""
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")

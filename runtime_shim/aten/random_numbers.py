@@ -52,7 +52,7 @@ _UNSEEDED = 67280421310721
 class Generator:
     """`torch.Generator`: a stream of numbers of its own."""
 
-    def __init__(self, device: Any = None) -> None:
+    def __init__(self, device: object = None) -> None:
         check_device(device)
         self.device = CPU
         self._engine: RandomEngine | None = None
@@ -229,9 +229,9 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
         *,
         dtype: dtypes.dtype | None = None,
         requires_grad: bool = False,
-        device: Any = None,
-        layout: Any = None,
-        memory_format: Any = None,
+        device: object = None,
+        layout: object = None,
+        memory_format: object = None,
     ) -> Tensor:
         check_device(device)
         check_like(f"{name}_like", input)
@@ -313,9 +313,9 @@ def randint_like(
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-    memory_format: Any = None,
+    device: object = None,
+    layout: object = None,
+    memory_format: object = None,
 ) -> Tensor:
     """Integers in `[low, high)` in the shape and dtype of `input`; with one bound, in `[0, low)`."""
     check_device(device)

@@ -10,7 +10,6 @@ import numpy as np
 from ..core import dtypes
 from ..core.device import check_device
 from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite
 from .creation import finish, numpy_dtype
@@ -115,7 +114,7 @@ def linspace(
     return finish(found, requires_grad) if out is None else filled(out, found)
 
 
-def _bounds(name: str, start: Any, end: Any, steps: int) -> tuple[Any, Any]:
+def _bounds(name: str, start: object, end: object, steps: int) -> tuple[Any, Any]:
     """The first and the last value as numbers; RuntimeError for tensors with dimensions, or fewer than no steps."""
     for which, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor) and value.dim():
@@ -129,7 +128,9 @@ def _bounds(name: str, start: Any, end: Any, steps: int) -> tuple[Any, Any]:
     return first, last
 
 
-def _spaced_dtype(name: str, start: Any, end: Any, dtype: dtypes.dtype | None, out: Tensor | None) -> np.dtype[Any]:
+def _spaced_dtype(
+    name: str, start: object, end: object, dtype: dtypes.dtype | None, out: Tensor | None
+) -> np.dtype[Any]:
     if out is not None:
         return numpy_dtype(dtype or out.dtype)
     if isinstance(start, complex) or isinstance(end, complex):
@@ -166,8 +167,8 @@ def eye(
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
+    device: object = None,
+    layout: object = None,
     out: Tensor | None = None,
 ) -> Tensor:
     check_device(device)
@@ -187,7 +188,7 @@ def _axes(tensors: tuple[Any, ...], name: str) -> list[Tensor]:
 
 
 @composite("meshgrid", method=False)
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+def meshgrid(*tensors: object, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Each axis expanded over the grid of all, as views: the first axis first ("ij"), or the second ("xy")."""
     axes = _axes(tensors, "meshgrid")
     for axis in axes:
@@ -207,16 +208,3 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if swapped:
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
-
-
-@composite("cartesian_prod", method=False)
-def cartesian_prod(*tensors: Any) -> Tensor:
-    """The points of the grid, one a row; of one axis alone, the axis."""
-    axes = _axes(tensors, "meshgrid")
-    for axis in axes:
-        if axis.dim() != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape [{', '.join(map(str, axis.shape))}]")
-    if len(axes) == 1:
-        return axes[0]
-    found: Tensor = FUNCTIONS["stack"]([grid.flatten() for grid in meshgrid(*axes, indexing="ij")], 1)
-    return found

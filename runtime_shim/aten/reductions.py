@@ -46,7 +46,7 @@ def dims_of(dim: Any, ndim: int) -> Dims:
     return found if found and ndim else tuple(range(ndim))
 
 
-def restore(t: Tensor, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Tensor:
+def restore(t: Tensor, shape: tuple[int, ...], dim: object, keepdim: bool) -> Tensor:
     """A reduced tensor with the reduced dimensions put back as 1."""
     if not keepdim and shape:
         for d in sorted(dims_of(dim, len(shape))):
@@ -75,7 +75,7 @@ def contiguous(found: Any) -> Array:
     return np.ndarray(found.shape, found.dtype, found) if 1 in found.shape else found
 
 
-def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: Any, keepdim: bool) -> Tensor:
+def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: object, keepdim: bool) -> Tensor:
     return restore(grad, self_shape, dim, keepdim).expand(self_shape)
 
 
@@ -90,7 +90,7 @@ def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: Any, keepdim: bool
     leak=1,
     self=lambda grad, self_shape: grad.expand(self_shape),
 )
-def sum_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
+def sum_all(self: Array, dtype: dtypes.dtype | None = None) -> Array:
     return _add.reduce(in_dtype(self, dtype), axis=None, dtype=sum_dtype(self, dtype))
 
 
@@ -105,7 +105,7 @@ def sum_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
     leak=1,
     self=_expanded,
 )
-def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
+def sum_dim(self: Array, dim: Array, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes = dims_of(dim, self.ndim)
     return contiguous(_add.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=sum_dtype(self, dtype)))
 
@@ -113,11 +113,11 @@ def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | No
 @composite("sum")
 def sum_(
     self: Tensor,
-    dim: Any = None,
+    dim: object = None,
     keepdim: bool = False,
     *,
     dtype: dtypes.dtype | None = None,
-    axis: Any = None,
+    axis: object = None,
     keepdims: bool = False,
     out: Tensor | None = None,
 ) -> Any:
@@ -145,14 +145,14 @@ def _mean_kernel(self: Any, axes: Any, keepdim: bool, dtype: dtypes.dtype | None
     return np.true_divide(total, self.dtype.type(count)) if count else np.full_like(total, np.nan)
 
 
-def elements_reduced(shape: tuple[int, ...], dim: Any) -> int:
+def elements_reduced(shape: tuple[int, ...], dim: object) -> int:
     n = 1
     for d in dims_of(dim, len(shape)):
         n *= shape[d]
     return n
 
 
-def _mean_leak(self: Tensor, *args: Any) -> int:
+def _mean_leak(self: Tensor, *args: object) -> int:
     """A sum that is then divided; of 16 bits they are computed apart and copied."""
     return 1 if self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV" else 2
 
@@ -169,11 +169,11 @@ def _mean_leak(self: Tensor, *args: Any) -> int:
     refuses="sum",
     self=lambda grad, self_shape: grad.expand(self_shape) / elements_reduced(self_shape, None),
 )
-def mean_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
+def mean_all(self: Array, dtype: dtypes.dtype | None = None) -> Array:
     return _mean_kernel(self, None, False, dtype)
 
 
-def _refuses_sum(self: Tensor, dim: Any, *args: Any) -> str:
+def _refuses_sum(self: Tensor, dim: object, *args: object) -> str:
     dims_of(dim, self._array.ndim)  # says first what is wrong with them
     return "sum"
 
@@ -192,18 +192,18 @@ def _refuses_sum(self: Tensor, dim: Any, *args: Any) -> str:
         _expanded(grad, self_shape, dim, keepdim) / elements_reduced(self_shape, dim)
     ),
 )
-def mean_dim(self: Any, dim: Any, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
+def mean_dim(self: Array, dim: Array, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     return _mean_kernel(self, dim, keepdim, dtype)
 
 
 @composite("mean", out=RESIZED, computed_in_out=lambda self, *_: self._array.dtype.kind in "fcV")
 def mean(
     self: Tensor,
-    dim: Any = None,
+    dim: object = None,
     keepdim: bool = False,
     *,
     dtype: dtypes.dtype | None = None,
-    axis: Any = None,
+    axis: object = None,
     keepdims: bool = False,
 ) -> Any:
     dim, keepdim = axis if dim is None else dim, keepdim or keepdims
@@ -232,7 +232,7 @@ def _prod_back(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     leak=1,
     self=_prod_back,
 )
-def prod_all(self: Any, dtype: dtypes.dtype | None = None) -> Array:
+def prod_all(self: Array, dtype: dtypes.dtype | None = None) -> Array:
     return _multiply.reduce(in_dtype(self, dtype), axis=None, dtype=sum_dtype(self, dtype))
 
 
@@ -260,7 +260,7 @@ def _prod_dim_back(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim
     leak=1,
     self=_prod_dim_back,
 )
-def prod_dim(self: Any, dim: int, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
+def prod_dim(self: Array, dim: int, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes, computed = dims_of(dim, self.ndim), sum_dtype(self, dtype)
     return contiguous(_multiply.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed))
 
@@ -282,7 +282,7 @@ def prod(
 
 
 def _logic(name: str, ufunc: Any) -> None:
-    def kernel(self: Any, dim: Any = None, keepdim: bool = False) -> Array:
+    def kernel(self: Tensor, dim: Any = None, keepdim: bool = False) -> Array:
         found = contiguous(ufunc.reduce(self.astype(bool), axis=dims_of(dim, self.ndim), keepdims=keepdim))
         return found.astype(np.uint8) if self.dtype == np.uint8 else found
 
@@ -298,14 +298,14 @@ _logic("all", np.logical_and)
 _logic("any", np.logical_or)
 
 
-def _count_below(self: Tensor, dim: Any = None) -> Tensor:
+def _count_below(self: Tensor, dim: object = None) -> Tensor:
     if dim is not None:
         return (self != 0).sum(dim)
     return new_tensor(np.asarray(np.count_nonzero(self._array), np.int64))
 
 
 @op("count_nonzero", computes=ANY_DTYPE, out=RESIZED, below=_count_below)
-def count_nonzero(self: Any, dim: Any = None) -> Array:
+def count_nonzero(self: Array, dim: Any = None) -> Array:
     return contiguous(
         np.asarray(np.count_nonzero(self, axis=None if dim is None else dims_of(dim, self.ndim)), np.int64)
     )

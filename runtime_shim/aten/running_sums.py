@@ -78,7 +78,7 @@ def _cumsum_back(grad: Tensor, dim: int) -> Tensor:
     leak=_of_a_number,
     self=_cumsum_back,
 )
-def cumsum(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
+def cumsum(self: Array, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
@@ -116,7 +116,7 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
     leak=_of_a_number,
     self=_cumprod_back,
 )
-def cumprod(self: Any, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
+def cumprod(self: Array, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
@@ -131,14 +131,14 @@ _NO_COMPLEX = Computes(
 )
 
 
-def _where_numbers(grad: Tensor, self: Tensor, dim: Any, keepdim: bool) -> Tensor:
+def _where_numbers(grad: Tensor, self: Tensor, dim: object, keepdim: bool) -> Tensor:
     wide = grad if dim is None and not keepdim else restore(grad, self._array.shape, dim, keepdim)
     found: Tensor = wide.expand(self._array.shape).to(self.dtype) * self.isnan().logical_not()
     return found
 
 
 @op("nansum", computes=_NO_COMPLEX, out=RESIZED, leak=1, self=_where_numbers)
-def nansum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Array:
+def nansum(self: Array, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Array:
     """The sum of the elements that are numbers, of all or along `dim`."""
     numbers = in_dtype(self, dtype)
     if numbers.dtype.kind in "fV":
@@ -149,7 +149,7 @@ def nansum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.d
 
 
 @composite("nanmean", out=RESIZED)
-def nanmean(self: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Tensor:
+def nanmean(self: Tensor, dim: object = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Tensor:
     """The mean of the elements that are numbers."""
     if self._array.dtype.kind not in "fVc":
         raise RuntimeError(
@@ -215,7 +215,7 @@ def _var(self: Any, dim: Any, correction: float, keepdim: bool, name: str = "var
         return contiguous(np.true_divide(total, total.dtype.type(max(n - correction, 0))))
 
 
-def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
+def _var_back(grad: Tensor, self: Tensor, dim: object, correction: float, keepdim: bool) -> Tensor:
     shape = self._array.shape
     freedom = elements_reduced(shape, dim) - correction
     if freedom <= 0 and (dim is None or not shape):
@@ -225,12 +225,12 @@ def _var_back(grad: Tensor, self: Tensor, dim: Any, correction: float, keepdim: 
     return (2.0 / freedom if freedom else math.inf) * grad * centred
 
 
-def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: Any, correction: float, keepdim: bool) -> Tensor:
+def _std_back(grad: Tensor, self: Tensor, result: Tensor, dim: object, correction: float, keepdim: bool) -> Tensor:
     scaled = (grad / (result * 2)).masked_fill_(result == 0, 0)
     return _var_back(scaled, self, dim, correction, keepdim)
 
 
-def _has_own_loop(self: Tensor, dim: Any) -> bool:
+def _has_own_loop(self: Tensor, dim: object) -> bool:
     """Whether PyTorch computes the single result by its own loop, which starts from the mean."""
     shape = self._array.shape
     reduced = dims_of(dim, len(shape))
@@ -238,7 +238,7 @@ def _has_own_loop(self: Tensor, dim: Any) -> bool:
     return alone and self._array.dtype.char in "fd" and self._array.size > 0
 
 
-def _var_leak(self: Tensor, dim: Any = None, correction: float = 1, keepdim: bool = False) -> int:
+def _var_leak(self: Tensor, dim: object = None, correction: float = 1, keepdim: bool = False) -> int:
     return int(self._array.dtype.kind == "c" or not self._array.size or _has_own_loop(self, dim))
 
 
@@ -246,7 +246,7 @@ def _std_leak(self: Tensor, *args: Any) -> int:
     return 2 if self._array.dtype.kind == "c" else _var_leak(self, *args)
 
 
-def _refuses_mean(self: Tensor, dim: Any = None, *args: Any) -> str | None:
+def _refuses_mean(self: Tensor, dim: object = None, *args: object) -> str | None:
     return "sum" if _has_own_loop(self, dim) else None
 
 
@@ -260,7 +260,7 @@ def _refuses_mean(self: Tensor, dim: Any = None, *args: Any) -> str | None:
     refuses=_refuses_mean,
     self=_var_back,
 )
-def _var_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
+def _var_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return _var(self, dim, correction, keepdim)
 
 
@@ -274,7 +274,7 @@ def _var_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = F
     refuses=_refuses_mean,
     self=_std_back,
 )
-def _std_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
+def _std_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return np.sqrt(_var(self, dim, correction, keepdim, "std"))
 
 
@@ -285,11 +285,11 @@ def _correction(unbiased: Any, correction: Any) -> tuple[Any, float]:
 @composite("std", out=RESIZED)
 def std(
     self: Tensor,
-    dim: Any = None,
-    unbiased: Any = None,
+    dim: object = None,
+    unbiased: object = None,
     keepdim: bool = False,
     *,
-    correction: Any = None,
+    correction: object = None,
 ) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
@@ -299,11 +299,11 @@ def std(
 @composite("var", out=RESIZED)
 def var(
     self: Tensor,
-    dim: Any = None,
-    unbiased: Any = None,
+    dim: object = None,
+    unbiased: object = None,
     keepdim: bool = False,
     *,
-    correction: Any = None,
+    correction: object = None,
 ) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
@@ -311,7 +311,7 @@ def var(
 
 
 def _var_mean_back(
-    grads: list[Any], self: Tensor, dim: Any, correction: float, keepdim: bool, self_shape: tuple[int, ...]
+    grads: list[Any], self: Tensor, dim: object, correction: float, keepdim: bool, self_shape: tuple[int, ...]
 ) -> Tensor:
     total = None
     if grads[0] is not None:
@@ -330,7 +330,7 @@ def _std_mean_back(
     grads: list[Any],
     self: Tensor,
     result0: Tensor,
-    dim: Any,
+    dim: object,
     correction: float,
     keepdim: bool,
     self_shape: tuple[int, ...],
@@ -348,18 +348,18 @@ def _mean_of(self: Any, dim: Any, keepdim: bool) -> Array:
 
 
 @op("var_mean", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, outputs=tuple, self=_var_mean_back)
-def _var_mean_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
+def _var_mean_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
     return np.asarray(_var(self, dim, correction, keepdim, "var_mean")), _mean_of(self, dim, keepdim)
 
 
 @op("std_mean", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, outputs=tuple, self=_std_mean_back)
-def _std_mean_op(self: Any, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
+def _std_mean_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
     return np.asarray(np.sqrt(_var(self, dim, correction, keepdim, "std_mean"))), _mean_of(self, dim, keepdim)
 
 
 @composite("std_mean", method=False)
 def std_mean(
-    self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    self: Tensor, dim: object = None, unbiased: object = None, keepdim: bool = False, *, correction: object = None
 ) -> Any:
     """The standard deviation and the mean."""
     if isinstance(dim, bool):
@@ -369,7 +369,7 @@ def std_mean(
 
 @composite("var_mean", method=False)
 def var_mean(
-    self: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    self: Tensor, dim: object = None, unbiased: object = None, keepdim: bool = False, *, correction: object = None
 ) -> Any:
     """The variance and the mean."""
     if isinstance(dim, bool):

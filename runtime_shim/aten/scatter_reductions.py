@@ -153,7 +153,7 @@ def _by_gather(self: Tensor, dim: int, index: Tensor, reduce: str, includes: boo
         "scatter_reduce",
     ),
 )
-def scatter_reduce(self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Array:
+def scatter_reduce(self: Array, dim: int, index: Array, src: Array, reduce: str, *, include_self: bool = True) -> Array:
     """`self` with each element of `src` reduced into the place that `index` says along `dim`."""
     d = wrap_dim(dim, self.ndim)
     if index.dtype not in (np.int64, np.int32):
@@ -185,7 +185,7 @@ def _check_places(index: Any, count: int) -> None:
     tensor_params=("self", "index"),
     self=lambda grad, self, index: FUNCTIONS["zeros"](self._array.shape, dtype=self.dtype).put_(index, grad, True),
 )
-def take(self: Any, index: Any) -> Array:
+def take(self: Array, index: Array) -> Array:
     if index.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtypes.of(index).scalar_name}")
     if index.size and not self.size:
@@ -208,7 +208,7 @@ def _cleared(grad: Tensor, source: Tensor, index: Tensor, accumulate: bool) -> T
     self=lambda grad, source, index, accumulate: _cleared(grad, source, index, accumulate),
     source=lambda grad, source, index: grad.take(index).reshape_as(source),
 )
-def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Array:
+def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     if index.dtype != np.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {dtypes.of(index).scalar_name}")
     if self.dtype != source.dtype:

@@ -33,7 +33,7 @@ def _select_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, index: int
     function=False,
     self=lambda grad, dim, index: grad.select(dim, index),
 )
-def select_backward(self: Any, shape: tuple[int, ...], dim: int, index: int) -> Array:
+def select_backward(self: Array, shape: tuple[int, ...], dim: int, index: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     found[(slice(None),) * wrap_dim(dim, len(shape)) + (index,)] = self
     return found
@@ -64,7 +64,7 @@ def selected(array: Array, dim: int, index: int) -> Array:
     function=False,
     self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )
-def slice_backward(self: Any, shape: tuple[int, ...], dim: int, start: Any, end: Any, step: int) -> Array:
+def slice_backward(self: Array, shape: tuple[int, ...], dim: int, start: Array, end: Array, step: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     found[(slice(None),) * wrap_dim(dim, len(shape)) + (slice(start, end, step),)] = self
     return found
@@ -80,7 +80,7 @@ def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: in
     return sliced(self, dim, start, end, step)
 
 
-def sliced(array: Array, dim: int, start: Any, end: Any, step: int) -> Array:
+def sliced(array: Array, dim: int, start: object, end: object, step: int) -> Array:
     if array.ndim == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
@@ -109,7 +109,7 @@ def _narrowed(array: Array, dim: int, start: Any, length: int) -> tuple[int, int
 
 
 @composite("narrow")
-def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
+def narrow(self: Tensor, dim: int, start: object, length: int) -> Tensor:
     return slice_(self, dim, *_narrowed(self._array, dim, start, length), 1)
 
 
@@ -141,7 +141,7 @@ def diagonal_of(array: Array, offset: int, dim1: int, dim2: int) -> Array:
     function=False,
     self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
 )
-def diagonal_backward(self: Any, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> Array:
+def diagonal_backward(self: Array, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     diagonal_of(found, offset, dim1, dim2)[...] = self
     return found
@@ -177,7 +177,7 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
     function=False,
     self=lambda grad, dimension, size, step: grad.unfold(dimension, size, step),
 )
-def unfold_backward(self: Any, shape: tuple[int, ...], dimension: int, size: int, step: int) -> Array:
+def unfold_backward(self: Array, shape: tuple[int, ...], dimension: int, size: int, step: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     if not shape:
         return np.asarray(self.sum(dtype=self.dtype))  # of one element, or of none
@@ -197,7 +197,7 @@ def _unbind_back(grads: Sequence[Any], self_shape: tuple[int, ...], dim: int) ->
     return FUNCTIONS["stack"]([FUNCTIONS["zeros_like"](like) if g is None else g for g in grads], dim)
 
 
-def _split_back(grads: Sequence[Any], self_shape: tuple[int, ...], split_size: Any, dim: int) -> Tensor:
+def _split_back(grads: Sequence[Any], self_shape: tuple[int, ...], split_size: object, dim: int) -> Tensor:
     like = _zeros_like_window(grads)
     d = wrap_dim(dim, len(self_shape))
     parts = []
@@ -269,7 +269,7 @@ def _check_split(self: Tensor, split_size: Any, dim: int) -> list[int]:
 
 
 @composite("split")
-def split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(self: Tensor, split_size: object, dim: int = 0) -> tuple[Tensor, ...]:
     if not isinstance(self, Tensor):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute 'split'")
     lengths = _check_split(self, split_size, dim)
@@ -342,7 +342,7 @@ def _copies(self: Any, split_size: Any, dim: int = 0) -> tuple[Array, ...]:
 
 
 @composite("unsafe_split")
-def unsafe_split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(self: Tensor, split_size: object, dim: int = 0) -> tuple[Tensor, ...]:
     """Like split, but autograd does not know that the pieces are views."""
     lengths = _check_split(self, split_size, dim)
     pieces = _pieces(self._array, lengths, wrap_dim(dim, self._array.ndim))

@@ -39,7 +39,7 @@ def _order(self: Any, dim: int, descending: bool) -> Array:
     out=RESIZED,
     leak=1,
 )
-def argsort(self: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
+def argsort(self: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return np.zeros((), np.int64)
@@ -72,7 +72,7 @@ def _sort_below(self: Tensor, dim: int = -1, descending: bool = False, stable: b
     nondifferentiable=(1,),
     self=_sort_back,
 )
-def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(self: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     if self.ndim == 0:
         wrap_dim(dim, 0)
         return self.copy(), np.zeros((), np.int64)
@@ -96,7 +96,7 @@ def sort(self: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
     nondifferentiable=(1,),
     self=_sort_back,
 )
-def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     if not isinstance(k, (int, np.integer)):
         raise not_an_int(k, "k")
     d = wrap_dim(dim, self.ndim)
@@ -201,7 +201,7 @@ def _register(name: str, ignores_nan: bool) -> None:
     with_dim = with_out(FUNCTIONS[name], name, _MEDIAN_OUT)
 
     @functools.wraps(FUNCTIONS[name])
-    def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def function(*args: object, out: object = None, **kwargs: object) -> Any:
         if out is None:
             return plain(*args, **kwargs)
         if len(args) < 2 and kwargs.get("dim") is None:
@@ -247,7 +247,7 @@ def _places(sorted_sequence: Array, values: Array, right: bool) -> Array:
     numbers=("self",),
 )
 def searchsorted(
-    sorted_sequence: Any,
+    sorted_sequence: Array,
     self: Any,
     *,
     out_int32: bool = False,
@@ -282,7 +282,7 @@ def searchsorted(
 
 @composite("bucketize", method=False)
 def bucketize(
-    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Tensor | None = None
+    input: object, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Tensor | None = None
 ) -> Tensor:
     """The number of the bucket of each value; `boundaries` is sorted and has one dimension."""
     if boundaries._array.ndim != 1:

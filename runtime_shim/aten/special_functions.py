@@ -55,7 +55,7 @@ unary(
 def _by_double(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function of doubles, for arrays of any floating dtype; the result is rounded once."""
 
-    def of_array(a: Any) -> Array:
+    def of_array(a: Tensor) -> Array:
         return np.asarray(function(np.asarray(a, np.float64))).astype(a.dtype)
 
     return of_array
@@ -146,7 +146,7 @@ def _polygamma_gradient(grad: Tensor, n: int, self: Tensor) -> Tensor:
 
 
 @op("polygamma", computes=_REALS, method=False, self=_polygamma_gradient)
-def polygamma(n: int, self: Any) -> Array:
+def polygamma(n: int, self: Array) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if n == 0:
@@ -168,7 +168,7 @@ def _polygamma_method(self: Tensor, n: int) -> Tensor:
     function=False,
     self=_polygamma_gradient,
 )
-def _polygamma_written(self: Any, n: int) -> Array:
+def _polygamma_written(self: Array, n: int) -> Array:
     return polygamma.op.kernel(n, self)  # type: ignore[attr-defined]
 
 
@@ -243,7 +243,7 @@ def _logit(a: Any) -> Any:
     inplace=True,
     self=lambda grad, self, eps: _logit_gradient(grad, self, eps),
 )
-def logit(self: Any, eps: float | None = None) -> Array:
+def logit(self: Array, eps: float | None = None) -> Array:
     self = floating(self)
     return np.asarray(_logit(self if eps is None else np.clip(self, eps, 1 - eps)))
 

@@ -14,7 +14,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
 from ..dispatch.registration import op
-from .unfolding import constant_pad_nd
+from .networks.unfolding import constant_pad_nd
 
 NONE, BY_ROOT_N, BY_N = 0, 1, 2
 """Normalizations, by PyTorch's numbers."""
@@ -43,7 +43,7 @@ def _size(shape: Sequence[int], dim: Sequence[int]) -> int:
     method=False,
     self=lambda grad, dim, normalization, forward: c2c(grad, dim, normalization, not forward),
 )
-def c2c(self: Any, dim: Sequence[int], normalization: int, forward: bool) -> Array:
+def c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
     transform: Any = np.fft.fftn if forward else np.fft.ifftn
     found = transform(self, axes=tuple(dim), norm="backward" if forward else "forward")
     return _scaled(found, _size(self.shape, dim), normalization, self.dtype)
@@ -69,7 +69,7 @@ def _r2c_back(
     method=False,
     self=_r2c_back,
 )
-def r2c(self: Any, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
+def r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
     transform: Any = np.fft.rfftn if onesided else np.fft.fftn
     return _scaled(transform(self, axes=tuple(dim)), _size(self.shape, dim), normalization, self.dtype)
 
@@ -95,7 +95,7 @@ def _c2r_back(grad: Tensor, dim: Sequence[int], normalization: int, last_dim_siz
     method=False,
     self=_c2r_back,
 )
-def c2r(self: Any, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
+def c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
     shape = [self.shape[d] for d in dim[:-1]] + [last_dim_size]
     found = np.fft.irfftn(self, s=shape, axes=tuple(dim), norm="forward")
     return _scaled(found, math.prod(shape), normalization, np.empty(0, self.dtype).real.dtype)

@@ -49,7 +49,7 @@ def zeros_like(t: Tensor) -> Tensor:
     return found
 
 
-def _pow_below(self: Tensor, exponent: Any) -> Any:
+def _pow_below(self: Tensor, exponent: object) -> Any:
     if exponent == 1:
         return FUNCTIONS["empty_like"](self).copy_(self)
     made = new_tensor(pow_scalar.op.kernel(self._array, exponent))  # type: ignore[attr-defined]
@@ -70,7 +70,7 @@ def _pow_below(self: Tensor, exponent: Any) -> Any:
     function=False,
     self=_pow_self,
 )
-def pow_scalar(self: Any, exponent: Any) -> Array:
+def pow_scalar(self: Any, exponent: Array) -> Array:
     """tensor ** number"""
     if self.dtype.kind == "f":
         if exponent == 2:
@@ -84,7 +84,7 @@ def _pow_tensor_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
     return FUNCTIONS["where"](exponent == 0, 0.0, grad * conj(exponent * self ** (exponent - 1)))
 
 
-def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
+def _pow_tensor_exponent(grad: Tensor, self: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
     condition = (self == 0) & _not_negative(exponent)
     logarithm = (self.to(result.dtype) if result.is_complex() else self).log()
     return grad * FUNCTIONS["where"](condition, 0.0, conj(result * logarithm))
@@ -102,7 +102,7 @@ def _pow_tensor_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tens
     self=_pow_tensor_self,
     exponent=_pow_tensor_exponent,
 )
-def pow_tensor(self: Any, exponent: Any) -> Array:
+def pow_tensor(self: Array, exponent: Any) -> Array:
     """tensor ** tensor"""
     try:
         return _pow_kernel(self, exponent)
@@ -111,7 +111,7 @@ def pow_tensor(self: Any, exponent: Any) -> Array:
         raise
 
 
-def _pow_base(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
+def _pow_base(grad: Tensor, self: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
     if self == 0:
         return FUNCTIONS["where"](_not_negative(exponent), 0.0, grad * conj(result * -float("inf")))
     base = complex(self) if exponent.is_complex() else self  # whose logarithm is that of negative numbers as well
@@ -137,13 +137,13 @@ def _not_negative(exponent: Any) -> Any:
     tensor_params=("exponent",),
     exponent=_pow_base,
 )
-def pow_base(self: Any, exponent: Any) -> Array:
+def pow_base(self: Array, exponent: Any) -> Array:
     """number ** tensor"""
     return packed(_pow_kernel(self, exponent))
 
 
 @composite("pow")
-def power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Any:
+def power(self: object, exponent: object, *, out: Tensor | None = None) -> Any:
     for operand in (self, exponent):
         if not is_operand(operand):
             called = public_call()
@@ -153,7 +153,7 @@ def power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Any:
 
 
 @composite("pow_", function=False)
-def power_(self: Tensor, exponent: Any) -> Tensor:
+def power_(self: Tensor, exponent: object) -> Tensor:
     if exponent is None:
         require_tensors("pow_", self=self, exponent=exponent)
     chosen = pow_tensor if isinstance(exponent, Tensor) else pow_scalar
@@ -173,7 +173,7 @@ def square_(self: Tensor) -> Tensor:
 def _register(name: str, node: str, logarithm: Callable[[Any], Any], pole: float, method: bool) -> None:
     """`name(self, other)`, with overloads for a number in either place; the logarithm of `pole` is minus infinity."""
 
-    def product(x: Any, y: Any) -> Any:
+    def product(x: Tensor, y: Tensor) -> Any:
         with np.errstate(all="ignore"):
             found = np.where(np.isnan(y), y, np.where(x == 0, np.zeros_like(x), x * logarithm(y)))
         return elementwise(found, x, y)
@@ -201,14 +201,14 @@ def _register(name: str, node: str, logarithm: Callable[[Any], Any], pole: float
         found: Tensor = FUNCTIONS[name](grad, other)
         return found if other > pole else found.masked_fill(self == 0.0, 0.0)
 
-    def other_gradient(grad: Tensor, self: Any, other: Tensor) -> Tensor:
+    def other_gradient(grad: Tensor, self: object, other: Tensor) -> Tensor:
         return grad * self / (other - pole if pole else other)
 
     of_number_first = overload(1, other=other_gradient)
     of_number = overload(2, self=self_gradient_by_number)
     of_tensors = overload(0, self=self_gradient, other=other_gradient)
 
-    def chosen(self: Any, other: Any) -> Any:
+    def chosen(self: object, other: object) -> Any:
         if not (is_operand(self) and is_operand(other)) or not (isinstance(self, Tensor) or isinstance(other, Tensor)):
             called = public_call()
             raise invalid_combination(name, called[2] if called else ())
@@ -216,11 +216,11 @@ def _register(name: str, node: str, logarithm: Callable[[Any], Any], pole: float
             return of_number
         return of_tensors if isinstance(self, Tensor) else of_number_first
 
-    def call(self: Any, other: Any, *, out: Tensor | None = None) -> Any:
+    def call(self: object, other: object, *, out: Tensor | None = None) -> Any:
         found = chosen(self, other)
         return found(self, other) if out is None else found(self, other, out=out)
 
-    def call_(self: Any, other: Any) -> Any:
+    def call_(self: object, other: object) -> Any:
         return chosen(self, other).inplace(self, other)
 
     composite(name, method=method)(call)
@@ -302,7 +302,7 @@ def equal(self: Tensor, other: Tensor) -> bool:
 def _operator(name: str, call: Any) -> Any:
     """`call` as an operator: an operand that it does not take is left to the other side's method."""
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self: Tensor, other: Any) -> Any:
         return call(self, other) if is_operand(other) else NotImplemented
 
     operator.__name__ = name
@@ -355,19 +355,19 @@ def _reversed(self: Tensor) -> Tensor:
 attach("__reversed__", _reversed)
 
 
-def _rtruediv(self: Tensor, other: Any) -> Any:
+def _rtruediv(self: Tensor, other: object) -> Any:
     return FUNCTIONS["reciprocal"](self) * other
 
 
-def _rpow(self: Tensor, other: Any) -> Any:
+def _rpow(self: Tensor, other: object) -> Any:
     return pow_base(other, self)
 
 
-def _rfloordiv(self: Tensor, other: Any) -> Any:
+def _rfloordiv(self: Tensor, other: object) -> Any:
     return div_mode(other, self, "floor")
 
 
-def _rmod(self: Tensor, other: Any) -> Any:
+def _rmod(self: Tensor, other: object) -> Any:
     return remainder(other, self)
 
 

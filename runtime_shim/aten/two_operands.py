@@ -1,8 +1,6 @@
 """Functions of two operands: remainders, angles and distances, logarithms of sums.
 
 Derivatives as in derivatives.yaml and FunctionsManual.cpp.
-
-Derivatives as in derivatives.yaml and FunctionsManual.cpp.
 """
 
 from __future__ import annotations
@@ -71,7 +69,7 @@ _number_first("fmax", np.fmax, lambda a, b: a >= b)
 _number_first("fmin", np.fmin, lambda a, b: a <= b)
 
 
-def _heaviside(a: Any, b: Any) -> Any:
+def _heaviside(a: Tensor, b: Tensor) -> Any:
     return elementwise(np.where(a == 0, b, (a > 0).astype(a.dtype)), a, b)
 
 
@@ -122,13 +120,13 @@ def heaviside_(self: Tensor, values: Tensor) -> Tensor:
     return _heaviside_in_place(self, values)
 
 
-def _wide(*operands: Any) -> dtypes.dtype:
+def _wide(*operands: object) -> dtypes.dtype:
     arrays = [t._array if isinstance(t, Tensor) else t for t in operands]
     return dtypes.complex128 if result_type(*arrays).kind == "c" else dtypes.float64
 
 
 @composite("float_power")
-def float_power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+def float_power(self: Tensor, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """A power computed in float64, or complex128."""
     require_tensors("float_power", **{p: t for p, t in (("self", self), ("exponent", exponent)) if t is None})
     target = _wide(self, exponent)
@@ -144,7 +142,7 @@ def float_power(self: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
 
 
 @composite("float_power_", function=False)
-def float_power_(self: Tensor, exponent: Any) -> Tensor:
+def float_power_(self: Tensor, exponent: object) -> Tensor:
     if exponent is None:
         require_tensors("float_power_", self=self, exponent=exponent)
     target = _wide(self, exponent)
@@ -176,7 +174,7 @@ def _ldexp_in_place(self: Any, other: Any) -> None:
     self=lambda grad, other: grad * conj(FUNCTIONS["pow"](2.0, other)),
     other=lambda grad, result: mul_scalar(grad * conj(result), math.log(2)),
 )
-def ldexp(self: Any, other: Any) -> Array:
+def ldexp(self: Array, other: Array) -> Array:
     """`self * 2 ** other`"""
     common = computation_dtype(FLOAT, self, other)
     dtypes.broadcast_shapes(self.shape, other.shape)
@@ -208,7 +206,7 @@ def broadcast_shapes(*shapes: Any) -> dtypes.Size:
     return dtypes.Size(found)
 
 
-def _signbit(a: Any) -> Any:
+def _signbit(a: Tensor) -> Any:
     return np.signbit(a) if a.dtype.kind == "f" else np.zeros_like(a) if a.dtype.kind == "b" else np.less(a, 0)
 
 
@@ -223,7 +221,7 @@ unary(
 )
 
 
-def _angle(a: Any) -> Any:
+def _angle(a: Tensor) -> Any:
     if a.dtype.kind == "c":
         return packed(np.asarray(np.arctan2(a.imag, a.real)))
     return elementwise(np.where(np.isnan(a), a, np.where(a < 0, a.dtype.type(math.pi), a.dtype.type(0))), a)
@@ -239,7 +237,7 @@ def _angle_gradient(grad: Tensor, self: Tensor) -> Tensor:
 unary("angle", _angle, computes=ANY_DTYPE, result=FLOAT, inplace_form=False, self=_angle_gradient)
 
 
-def _sinc(a: Any) -> Any:
+def _sinc(a: Tensor) -> Any:
     x = a * a.dtype.type(math.pi)
     with np.errstate(divide="ignore", invalid="ignore"):
         return elementwise(np.where(a == 0, a.dtype.type(1), np.sin(x) / x), a)
@@ -297,7 +295,7 @@ def _of_parts(real: Array, imag: Array, kind: np.dtype[Any]) -> Array:
     real=lambda grad, real: grad.real,
     imag=lambda grad, imag: grad.imag,
 )
-def _complex(real: Any, imag: Any) -> Array:
+def _complex(real: Array, imag: Array) -> Array:
     """Complex numbers of their real and imaginary parts."""
     return _of_parts(real, imag, _complex_kind(real, imag))
 
@@ -311,7 +309,7 @@ def _complex(real: Any, imag: Any) -> Array:
     abs=lambda grad, result: (grad.conj() * result.sgn()).real,
     angle=lambda grad, result: (grad.conj() * (result * 1j)).real,
 )
-def _polar(abs: Any, angle: Any) -> Array:
+def _polar(abs: Array, angle: Array) -> Array:
     """Complex numbers of these absolute values and angles."""
     kind = _complex_kind(abs, angle)
     return _of_parts(abs * np.cos(angle), abs * np.sin(angle), kind)
@@ -323,7 +321,7 @@ def _polar(abs: Any, angle: Any) -> Array:
     self=lambda grad, self, result: grad * (self / result),
     other=lambda grad, other, result: grad * (other / result),
 )
-def hypot(self: Any, other: Any) -> Array:
+def hypot(self: Array, other: Array) -> Array:
     return np.hypot(self, other)
 
 
@@ -380,7 +378,7 @@ def _back_through_places(grad: Tensor, self: Tensor, result: Tensor, dim: int) -
     leak=lambda self, dim: int(not self._array.ndim),
     self=_back_through_places,
 )
-def logcumsumexp(self: Any, dim: int) -> Array:
+def logcumsumexp(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if self.ndim == 0:
         return self.copy()
@@ -404,7 +402,7 @@ def logcumsumexp(self: Any, dim: int) -> Array:
         * conj((self - restore(result, self._array.shape, dim, keepdim)).exp())
     ),
 )
-def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Array:
+def logsumexp(self: Array, dim: Array, keepdim: bool = False) -> Array:
     if self.dtype.kind in "biu":
         self = self.astype(dtypes.get_default_dtype().numpy)
     axes = dims_of(dim, self.ndim)

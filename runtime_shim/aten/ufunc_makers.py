@@ -35,7 +35,7 @@ from ..dispatch.writing_layers import inplace, run_out, store
 SAME, FLOAT, BOOL = "same", "float", "bool"
 
 
-def is_operand(value: Any) -> bool:
+def is_operand(value: object) -> bool:
     """Whether arithmetic takes it: a tensor or a number."""
     return isinstance(value, Tensor | int | float | complex | np.number | np.bool_)
 
@@ -62,7 +62,7 @@ def _in_its_order(value: Array, target: np.dtype[Any]) -> Array:
     return made if made.shape == value.shape else np.broadcast_to(made, value.shape, subok=True)
 
 
-def computation_dtype(result: str, *operands: Any) -> np.dtype[Any]:
+def computation_dtype(result: str, *operands: object) -> np.dtype[Any]:
     common = result_type(*operands)
     if result is FLOAT and common.kind in "biu":
         return dtypes.get_default_dtype().numpy
@@ -100,7 +100,7 @@ def unary(
     floating = "f" if "f" in computes.kinds else ""  # the kind that needs no look at what is refused
     refuse = computes.refuse(name)
 
-    def kernel(self: Any) -> Array:
+    def kernel(self: Tensor) -> Array:
         if self.dtype.kind != floating:
             refuse(self.dtype)
             if result is FLOAT and self.dtype.kind in "biu":
@@ -208,7 +208,7 @@ def binary(
     inexact_scalars = (float, int) if fast_scalar and numbers else ()
     if alpha:
 
-        def kernel(self: Any, other: Any, alpha: Any = 1) -> Array:
+        def kernel(self: object, other: object, alpha: object = 1) -> Array:
             if alpha != 1:
                 if check is not None:
                     check(self, other)  # of the operands as they are: scaled, a bool is none any more
@@ -290,9 +290,9 @@ def binary(
 
     def call(
         self: Tensor = MISSING,
-        other: Any = MISSING,
+        other: object = MISSING,
         *,
-        alpha: Any = 1,
+        alpha: object = 1,
         out: Tensor | None = None,
         is_operator: bool = False,
     ) -> Any:
@@ -317,7 +317,9 @@ def binary(
     publish(name, call)
     if inplace_form:
 
-        def call_(self: Tensor = MISSING, other: Any = MISSING, *, alpha: Any = 1, is_operator: bool = False) -> Any:
+        def call_(
+            self: Tensor = MISSING, other: object = MISSING, *, alpha: object = 1, is_operator: bool = False
+        ) -> Any:
             try:
                 numbered = numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD
                 chosen = without_tensor if numbered else op
@@ -336,7 +338,7 @@ def binary(
 def no_derivative(name: str) -> Callable[[Any], Tensor]:
     """What derivatives.yaml has as `not_implemented("name")`."""
 
-    def refuse(grads: Any) -> Tensor:
+    def refuse(grads: object) -> Tensor:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return refuse
@@ -345,7 +347,7 @@ def no_derivative(name: str) -> Callable[[Any], Tensor]:
 def no_autograd_kernel(name: str) -> Callable[[Any], Tensor]:
     """The formula of an op that derivatives.yaml doesn't have; the node is called NotImplemented."""
 
-    def refuse(grads: Any) -> Tensor:
+    def refuse(grads: object) -> Tensor:
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
     return refuse

@@ -71,7 +71,7 @@ def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
         ) from None
 
 
-def some_ints(args: tuple[Any, ...], param: str, named: Any = None) -> tuple[int, ...]:
+def some_ints(args: tuple[Any, ...], param: str, named: object = None) -> tuple[int, ...]:
     """Like flatten_ints, but there must be an argument, be it by its name."""
     if not args:
         if named is not None:
@@ -216,7 +216,7 @@ def _check_regrouped(self: Tensor, dtype: dtypes.dtype) -> None:
 
 
 @composite("reshape")
-def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+def reshape(self: Tensor, *sizes: object, shape: object = None) -> Tensor:
     """A view if the strides allow it, else a copy."""
     if not sizes:
         sizes = (some_ints(sizes, "shape", shape),)
@@ -240,7 +240,7 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     function=False,
     self=lambda grad, self_shape: grad.reshape(self_shape),
 )
-def unsafe_view(self: Any, shape: tuple[int, ...]) -> Array:
+def unsafe_view(self: Array, shape: tuple[int, ...]) -> Array:
     return self.reshape(shape)
 
 
@@ -296,16 +296,16 @@ def _squeeze_back(grad: Tensor, self_shape: tuple[int, ...]) -> Tensor:
     return grad.view(self_shape) if grad._array.flags.c_contiguous else grad.reshape(self_shape)
 
 
-def _squeeze_all(self: Any) -> Array:
+def _squeeze_all(self: Tensor) -> Array:
     return self.squeeze()
 
 
-def _squeeze_dim(self: Any, dim: int) -> Array:
+def _squeeze_dim(self: Tensor, dim: int) -> Array:
     d = wrap_dim(dim, self.ndim)
     return self.squeeze(d) if self.ndim and self.shape[d] == 1 else self.view()
 
 
-def _squeeze_dims(self: Any, dim: Sequence[int]) -> Array:
+def _squeeze_dims(self: Tensor, dim: Sequence[int]) -> Array:
     found = {wrap_dim(d, self.ndim) for d in dim}
     return self.squeeze(tuple(d for d in found if self.ndim and self.shape[d] == 1))
 
@@ -322,7 +322,7 @@ squeeze_dims = view_op("squeeze_dims", node="SqueezeBackward2", method=False, fu
 
 
 @composite("squeeze")
-def squeeze(self: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+def squeeze(self: Tensor, dim: object = None, *, axis: object = None) -> Tensor:
     dim = axis if dim is None else dim
     if dim is None:
         return squeeze_all(self)
@@ -398,7 +398,7 @@ def sum_back_to(grad: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 @composite("expand", function=False)
-def expand(self: Tensor, *shape: Any, size: Any = None, implicit: bool = False) -> Tensor:
+def expand(self: Tensor, *shape: object, size: object = None, implicit: bool = False) -> Tensor:
     return _expand(self, some_ints(shape, "size", size))
 
 
@@ -409,7 +409,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @composite("sum_to_size", function=False)
-def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
+def sum_to_size(self: Tensor, *sizes: object, size: object = None) -> Tensor:
     """Summed over the dimensions along which a tensor of this size would be expanded: the reverse of `expand`."""
     shape, have = flatten_ints(sizes or ((),) if size is None else (size,)), self._array.shape
     if not expandable_to(shape, have):
@@ -418,7 +418,7 @@ def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
 
 
 @composite("broadcast_to")
-def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+def broadcast_to(self: Tensor, *shape: object, size: object = None) -> Tensor:
     return _expand(self, flatten_ints(shape if size is None else (size,)))
 
 
@@ -434,7 +434,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 @view_op("alias", method=False, function=False, self=lambda grad: grad)
-def alias_op(self: Any) -> Array:
+def alias_op(self: Tensor) -> Array:
     return self.view()
 
 

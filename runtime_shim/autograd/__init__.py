@@ -146,9 +146,9 @@ def backward(
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: object,
+    inputs: object,
+    grad_outputs: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
@@ -191,7 +191,7 @@ def grad(
 class _unsafe_preserve_version_counter:
     """Writes inside the block are not counted. RuntimeError on a tensor without a version counter."""
 
-    def __init__(self, tensors: Any) -> None:
+    def __init__(self, tensors: object) -> None:
         self.tensors = _as_tuple(tensors)
         self.versions = tuple(t._version for t in self.tensors)
 

@@ -72,7 +72,7 @@ def run_backward(
 _DEEPEST = 30
 
 
-def _on_a_new_stack(call: Callable[..., Any], *args: Any) -> Any:
+def _on_a_new_stack(call: Callable[..., Any], *args: object) -> Any:
     """Call a function on its own thread that has this one's state, and wait for it."""
     state = tls.state
     found: list[Any] = []
@@ -93,7 +93,7 @@ def _on_a_new_stack(call: Callable[..., Any], *args: Any) -> Any:
     return result
 
 
-def will_execute(node: Any) -> bool:
+def will_execute(node: object) -> bool:
     """Whether the backward that is running calls this node (`torch._C._will_engine_execute_node`).
 
     RuntimeError outside a backward, for what isn't a node, and for a leaf whose gradient `grad()` is to return.

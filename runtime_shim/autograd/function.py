@@ -38,11 +38,11 @@ class _Context(Node):
         self.tensor_inputs: tuple[bool, ...] = ()
         self.differentiable: set[int] = set()  # positions of outputs
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: object) -> None:
         """Keep tensors for backward; they are saved, and checked, when forward returns."""
         self.to_save = tensors
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: object) -> None:
         """Accepted; only `jvp` reads them, which the shim never calls."""
         if any(not isinstance(t, Tensor) and t is not None for t in tensors):
             raise AssertionError(
@@ -164,7 +164,7 @@ class Function(metaclass=_FunctionMeta):
     #: Whether vmap is to derive its own rule from forward and backward; the shim has no vmap.
     generate_vmap_rule = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -175,7 +175,7 @@ class Function(metaclass=_FunctionMeta):
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+    def setup_context(ctx: object, inputs: tuple[Any, ...], output: object) -> Any:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
@@ -185,20 +185,20 @@ class Function(metaclass=_FunctionMeta):
     vjp = backward
 
     @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+    def jvp(ctx: object, *grad_inputs: object) -> Any:
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+    def vmap(info: object, in_dims: object, *args: object) -> Any:
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
         )
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: object, **kwargs: object) -> Any:
         """Run forward without recording and make this Function's backward the history of what it returns."""
         separate = cls.setup_context is not Function.setup_context
         if separate:
@@ -390,7 +390,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """For `backward`: run it without recording; differentiating its result again raises RuntimeError."""
 
     @functools.wraps(function)
-    def wrapper(ctx: Any, *args: Any) -> Any:
+    def wrapper(ctx: object, *args: object) -> Any:
         from ..tape.history import set_history
         from ..tape.nodes import Error, accumulator_of
 
@@ -422,7 +422,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class NestedIOFunction(Function):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise NotImplementedError("the shim has no torch.autograd.function.NestedIOFunction; supported: Function")
 
 

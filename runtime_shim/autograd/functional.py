@@ -181,7 +181,7 @@ def _single(outputs: Tensors, is_tuple: bool, call: str) -> Tensor:
     return outputs[0].squeeze()
 
 
-def _directions(v: Any, like: Tensors, is_tuple: bool, call: str, what: str) -> Tensors:
+def _directions(v: object, like: Tensors, is_tuple: bool, call: str, what: str) -> Tensors:
     """The given v, or ones where there is a single element."""
     if v is not None:
         found = _as_tuple(v, "v", call)[1]
@@ -193,7 +193,7 @@ def _directions(v: Any, like: Tensors, is_tuple: bool, call: str, what: str) -> 
 
 
 def vjp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and v times its Jacobian."""
     with enable_grad():
@@ -211,14 +211,14 @@ def vjp(
     return _unpacked(out_is_tuple, _finish(outputs, create_graph)), _unpacked(is_tuple, _finish(products, create_graph))
 
 
-def _prepared_v(v: Any, like: Tensors, is_tuple: bool, call: str, create_graph: bool) -> Tensors:
+def _prepared_v(v: object, like: Tensors, is_tuple: bool, call: str, create_graph: bool) -> Tensors:
     found = tuple(t if create_graph else t.detach() for t in _as_tuple(v, "v", call)[1])
     _check_v(found, like, is_tuple)
     return found
 
 
 def jvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and its Jacobian times v, by going backward twice."""
     with enable_grad():
@@ -244,7 +244,7 @@ def jvp(
 
 def jacobian(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: object,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -301,7 +301,7 @@ def jacobian(
 
 def hessian(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: object,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -312,7 +312,7 @@ def hessian(
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
-    def checked(*args: Any) -> Any:
+    def checked(*args: object) -> Any:
         out_is_tuple, outputs = _as_tuple(func(*args), "outputs", "hessian")
         _check_outputs(outputs, strict)
         if out_is_tuple or not isinstance(outputs[0], Tensor):
@@ -321,7 +321,7 @@ def hessian(
             raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
         return outputs[0].squeeze()
 
-    def slopes(*args: Any) -> Any:
+    def slopes(*args: object) -> Any:
         found = jacobian(checked, args, create_graph=True)
         _check_dependent(found, "jacobian", strict)
         return found
@@ -333,7 +333,7 @@ def hessian(
 
 
 def vhp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The output of `func`, and v times its Hessian."""
     with enable_grad():
@@ -355,7 +355,7 @@ def vhp(
 
 
 def hvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The output of `func`, and its Hessian times v, by going backward twice."""
     with enable_grad():

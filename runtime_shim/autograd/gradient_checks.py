@@ -28,7 +28,7 @@ class GradcheckError(RuntimeError):
 
 def gradcheck(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: object,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -65,8 +65,8 @@ def gradcheck(
 
 def gradgradcheck(
     func: Callable[..., Any],
-    inputs: Any,
-    grad_outputs: Any = None,
+    inputs: object,
+    grad_outputs: object = None,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -93,7 +93,7 @@ def gradgradcheck(
     else:
         grads = list(_as_tuple(grad_outputs))
 
-    def gradients(*values: Any) -> tuple[Any, ...]:
+    def gradients(*values: object) -> tuple[Any, ...]:
         arguments, weights = values[: len(given)], values[len(given) :]
         targets = [t for t in arguments if isinstance(t, Tensor) and requires_grad(t)]
         found = grad(_differentiable(func(*arguments)), targets, weights, create_graph=True, allow_unused=True)
@@ -122,7 +122,7 @@ def _drawn(output: Tensor, generator: np.random.Generator) -> Tensor:
     return drawn.requires_grad_()
 
 
-def _differentiable(outputs: Any) -> tuple[Tensor, ...]:
+def _differentiable(outputs: object) -> tuple[Tensor, ...]:
     return tuple(
         o for o in _as_tuple(outputs) if isinstance(o, Tensor) and o._array.dtype.kind in _GRADIENT and requires_grad(o)
     )
@@ -174,7 +174,7 @@ def _check(
     of_complex = [o.is_complex() for o in outputs]
     for part, name in (("imaginary", "imag"), ("real", "real")):
 
-        def one_part(*values: Any, name: str = name) -> tuple[Any, ...]:
+        def one_part(*values: object, name: str = name) -> tuple[Any, ...]:
             return tuple(getattr(o, name) if o.is_complex() else o for o in _differentiable(func(*values)))
 
         prefix = f"While considering the {part} part of complex outputs only, "
@@ -333,7 +333,7 @@ def _check_alike(below: Array, above: Array, index: tuple[int, ...], step: compl
             )
 
 
-def _is_among(output: Any, outputs: Sequence[Tensor]) -> bool:
+def _is_among(output: object, outputs: Sequence[Tensor]) -> bool:
     """Whether an output is of the kind that is checked."""
     if not isinstance(output, Tensor) or output._array.dtype.kind not in _GRADIENT:
         return False

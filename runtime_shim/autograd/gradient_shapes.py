@@ -35,7 +35,7 @@ def gradient_in_dtype(grad: Tensor, dtype: Any) -> Tensor:
     return found
 
 
-def check_replacement(hook: Any, given: Tensor | None, found: Any) -> None:
+def check_replacement(hook: object, given: Tensor | None, found: object) -> None:
     """RuntimeError unless what a hook returned has the dtype and the shape of what it was given."""
     if given is None or not isinstance(found, Tensor):
         return

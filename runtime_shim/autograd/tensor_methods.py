@@ -45,10 +45,10 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], N
 
 def _backward(
     self: Tensor,
-    gradient: Any = None,
+    gradient: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: object = None,
 ) -> None:
     """Accumulate the gradients of this tensor into the `.grad` of the leaves it depends on."""
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)

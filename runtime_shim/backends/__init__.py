@@ -9,7 +9,7 @@ from ..core.supported_names import missing_attribute
 from . import cudnn
 
 
-def _library(**more: Any) -> SimpleNamespace:
+def _library(**more: object) -> SimpleNamespace:
     return SimpleNamespace(
         is_available=lambda: False,
         enabled=False,

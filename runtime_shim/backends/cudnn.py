@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 enabled = benchmark = deterministic = allow_tf32 = False
 
 
 @contextlib.contextmanager
-def flags(*_: Any, **__: Any) -> Iterator[None]:
+def flags(*_: object, **__: object) -> Iterator[None]:
     """Settings of a library that isn't there change nothing."""
     yield
 

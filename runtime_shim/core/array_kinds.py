@@ -22,7 +22,7 @@ from .dtypes import Array
 _ndarray = np.ndarray
 
 
-def _immutable(*args: Any) -> Any:
+def _immutable(*args: object) -> Any:
     raise RuntimeError(
         "ZeroTensors are immutable. Please use the materialized zero tensor obtained using .clone() if you want a "
         "mutable tensor."
@@ -59,13 +59,13 @@ class ZeroArray(np.ndarray[Any, Any]):
         return self.view(_ndarray).astype(dtype, *args, **options)
 
 
-def check_allocated(array: Any) -> None:
+def check_allocated(array: object) -> None:
     """RuntimeError, in PyTorch's words, if `tolist` is asked for zeros without memory."""
     if type(array) is ZeroArray:
         raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
 
 
-def check_readable(array: Any) -> None:
+def check_readable(array: object) -> None:
     """RuntimeError, in PyTorch's words, if numpy is to see zeros without memory."""
     if type(array) is ZeroArray:
         raise RuntimeError(" Cannot convert a ZeroTensor to numpy. Set force=True if you need the zero array.")
@@ -112,7 +112,7 @@ def marked(array: Array) -> Array:
     return array.view(ReorderedArray)
 
 
-def elementwise(found: Array, *operands: Any) -> Array:
+def elementwise(found: Array, *operands: object) -> Array:
     """A result computed in several steps, with the strides of an op of one step on these operands."""
     if any(type(o) is ReorderedArray for o in operands):
         return in_order_of(found.view(_ndarray), _plain(operands))

@@ -99,7 +99,7 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
-def check_device(wanted: Any) -> None:
+def check_device(wanted: object) -> None:
     """NotImplementedError unless `wanted` is None or the CPU."""
     if wanted is None or wanted is CPU:
         return

@@ -270,7 +270,7 @@ def is_inexact(numpy_dtype: np.dtype[Any]) -> bool:
 _BOOL, _INT64 = np.dtype(bool), np.dtype(np.int64)
 
 
-def of_number(value: Any) -> np.dtype[Any]:
+def of_number(value: object) -> np.dtype[Any]:
     """The dtype that a Python number has in promotion."""
     if isinstance(value, bool | np.bool_):
         return _BOOL
@@ -293,7 +293,7 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
     return higher
 
 
-def result_type(*operands: Any) -> np.dtype[Any]:
+def result_type(*operands: object) -> np.dtype[Any]:
     """The dtype that arrays and Python numbers promote to together."""
     dimensioned: np.dtype[Any] | None = None
     zero: np.dtype[Any] | None = None
@@ -344,7 +344,7 @@ _C_NAMES = {
 }
 
 
-def check_number(value: Any, target: np.dtype[Any]) -> None:
+def check_number(value: object, target: np.dtype[Any]) -> None:
     """RuntimeError if a number does not fit `target`: a complex one, or an integer out of range."""
     if target.kind in "cb":
         return

@@ -203,7 +203,7 @@ def public_call() -> tuple[str, bool, tuple[Any, ...]] | None:
     return name, method, tuple(values[1:] if method else values)
 
 
-def require_tensors(op_name: str, **arguments: Any) -> None:
+def require_tensors(op_name: str, **arguments: object) -> None:
     """TypeError unless all arguments, which are given in their order from the first on, are tensors."""
     for i, (param, value) in enumerate(arguments.items(), 1):
         if not hasattr(value, "_array"):
@@ -214,7 +214,7 @@ def type_names(values: tuple[Any, ...]) -> str:
     return ", ".join(type_name(v) for v in values)
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """The type of an argument as PyTorch prints it: `list of [int, Tensor]`."""
     if type(value) is tuple:
         inner = ", ".join(type(v).__name__ for v in value)
@@ -224,7 +224,7 @@ def type_name(value: Any) -> str:
     return _plain_name(value)
 
 
-def _plain_name(value: Any) -> str:
+def _plain_name(value: object) -> str:
     kind = type(value)
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
@@ -234,7 +234,7 @@ def invalid_combination(name: str, values: tuple[Any, ...], expected: str | None
     return TypeError(f"{name}() received an invalid combination of arguments - got ({type_names(values)}), but {tail}")
 
 
-def wrong_type(op_name: str, param: str, position: int, value: Any, wanted: str = "Tensor") -> TypeError:
+def wrong_type(op_name: str, param: str, position: int, value: object, wanted: str = "Tensor") -> TypeError:
     """The error for an argument that should be a tensor. `position` counts from 1, with self."""
     kind = type(value)
     if hasattr(kind, "__torch_function__") and not hasattr(kind, "_array"):  # is no tensor
@@ -269,7 +269,7 @@ def missing_argument(name: str, param: str, method: bool, given: tuple[Any, ...]
     return TypeError(f'{name}() missing 1 required positional arguments: "{param}"')
 
 
-def not_an_int(value: Any, param: str = "dim") -> TypeError:
+def not_an_int(value: object, param: str = "dim") -> TypeError:
     """The error for an argument that should be an integer; its place is looked up in the call."""
     name, method, given = public_call() or ("op", False, (value,))
     if name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS):

@@ -38,7 +38,7 @@ def context_decorator(make: Callable[[], Any], function: F) -> F:
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
-        def generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        def generator(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
             with make():
                 steps = function(*args, **kwargs)
             with make():
@@ -82,7 +82,7 @@ def context_decorator(make: Callable[[], Any], function: F) -> F:
         function = lambda *args, **kwargs: made(*args, **kwargs)  # type: ignore[assignment]  # noqa: E731
 
     @functools.wraps(function)
-    def decorate_context(*args: Any, **kwargs: Any) -> Any:
+    def decorate_context(*args: object, **kwargs: object) -> Any:
         with make():
             return function(*args, **kwargs)
 

@@ -109,14 +109,14 @@ def _channels_behind(array: Array) -> Array:
     return array.transpose(0, *range(2, array.ndim), 1)
 
 
-def is_laid_out(array: Array, format: Any = None) -> bool:
+def is_laid_out(array: Array, format: object = None) -> bool:
     """Whether the elements lie in the order of `format` (contiguous by default) without gaps."""
     if format in CHANNELS_LAST.values():
         return CHANNELS_LAST.get(array.ndim) == format and _channels_behind(array).flags.c_contiguous
     return array.flags.c_contiguous
 
 
-def _is_contiguous(self: Tensor, *, memory_format: Any = None) -> bool:
+def _is_contiguous(self: Tensor, *, memory_format: object = None) -> bool:
     """Whether the elements lie in order without gaps; with a memory format, in the order of that."""
     return self._array.flags.c_contiguous if memory_format is None else is_laid_out(self._array, memory_format)
 
@@ -124,7 +124,7 @@ def _is_contiguous(self: Tensor, *, memory_format: Any = None) -> bool:
 attach("is_contiguous", _is_contiguous)
 
 
-def laid_out(array: Array, format: Any) -> Array:
+def laid_out(array: Array, format: object) -> Array:
     """A copy in the order of `format`; with `preserve` or None, in that of the array itself as far as it is dense."""
     if format in CHANNELS_LAST.values():
         check_rank(array.ndim, format)
@@ -187,7 +187,7 @@ def blank(shape: tuple[int, ...], dtype: Any, format: Any) -> Array:
     return _channels_first(np.zeros((shape[0], *shape[2:], shape[1]), dtype))
 
 
-def check_rank(rank: int, format: Any) -> None:
+def check_rank(rank: int, format: object) -> None:
     wanted = 4 if format == channels_last else 5
     if rank != wanted:
         raise RuntimeError(f"required rank {wanted} tensor to use {str.__str__(format)} format")

@@ -45,16 +45,16 @@ class Names(Protocol):
     def known(self, name: Global) -> bool:
         """Whether the file may use the name. May raise what says why not."""
 
-    def call(self, name: Global, arguments: Any) -> Any:
+    def call(self, name: Global, arguments: object) -> Any:
         """The value of REDUCE; raises ValueError when the arguments do not fit."""
 
-    def new(self, name: Global, arguments: Any) -> Any:
+    def new(self, name: Global, arguments: object) -> Any:
         """The value of NEWOBJ."""
 
-    def build(self, instance: Any, state: Any) -> None:
+    def build(self, instance: object, state: object) -> None:
         """Gives an instance its state."""
 
-    def persistent(self, key: Any) -> Any:
+    def persistent(self, key: object) -> Any:
         """The value of a persistent id."""
 
 
@@ -63,14 +63,14 @@ class CalledByName:
 
     _calls: Mapping[str, Callable[..., Any]]
 
-    def call(self, name: Global, arguments: Any) -> Any:
+    def call(self, name: Global, arguments: object) -> Any:
         function = self._calls.get(name.key)
         if function is None or not isinstance(arguments, tuple):
             raise ValueError(f"{name} is not called like that")
         return function(*arguments)
 
 
-def naturals(values: Any) -> bool:
+def naturals(values: object) -> bool:
     """Whether the values are a tuple of sizes, strides or offsets that a tensor may have."""
     return (
         isinstance(values, tuple)
@@ -128,13 +128,13 @@ class PickleMachine:
 
     # Each method below is one opcode.
 
-    def nothing(self, _: Any) -> None:
+    def nothing(self, _: object) -> None:
         pass
 
-    def push(self, value: Any) -> None:
+    def push(self, value: object) -> None:
         self._stack.append(value)
 
-    def mark(self, _: Any) -> None:
+    def mark(self, _: object) -> None:
         self._stack.append(_MARK)
 
     def _pop_to_mark(self) -> list[Any]:
@@ -160,10 +160,10 @@ class PickleMachine:
         self._stack.append(value)
         self._memo[key] = value
 
-    def memoize(self, _: Any) -> None:
+    def memoize(self, _: object) -> None:
         self.put(len(self._memo))
 
-    def full_tuple(self, _: Any) -> None:
+    def full_tuple(self, _: object) -> None:
         self._stack.append(tuple(self._pop_to_mark()))
 
     def small_tuple(self, length: int) -> None:
@@ -174,7 +174,7 @@ class PickleMachine:
         module, _, name = argument.partition(" ")
         self._name(Global(module, name))
 
-    def stack_name(self, _: Any) -> None:
+    def stack_name(self, _: object) -> None:
         name, module = self._pop(), self._pop()
         if not (isinstance(module, str) and isinstance(name, str)):
             raise ValueError("a name that is not text")
@@ -185,27 +185,27 @@ class PickleMachine:
             raise Malformed(f"names {name}, which is not needed here: refused, nothing was called")
         self._stack.append(name)
 
-    def reduce(self, _: Any) -> None:
+    def reduce(self, _: object) -> None:
         arguments = self._pop()
         function = self._pop()
         if not isinstance(function, Global):
             raise ValueError("REDUCE needs a name")
         self._stack.append(self._names.call(function, arguments))
 
-    def new(self, _: Any) -> None:
+    def new(self, _: object) -> None:
         arguments = self._pop()
         cls = self._pop()
         if not isinstance(cls, Global):
             raise ValueError("NEWOBJ needs a name")
         self._stack.append(self._names.new(cls, arguments))
 
-    def build(self, _: Any) -> None:
+    def build(self, _: object) -> None:
         state = self._pop()
         instance = self._pop()
         self._names.build(instance, state)
         self._stack.append(instance)
 
-    def set_items(self, _: Any) -> None:
+    def set_items(self, _: object) -> None:
         items = self._pop_to_mark()
         target = self._pop()
         if not isinstance(target, dict) or len(items) % 2:
@@ -215,13 +215,13 @@ class PickleMachine:
             target[key] = value
         self._stack.append(target)
 
-    def set_item(self, _: Any) -> None:
+    def set_item(self, _: object) -> None:
         value = self._pop()
         key = self._pop()
         self._stack += [_MARK, key, value]
         self.set_items(None)
 
-    def _check_key(self, key: Any, target: Any) -> None:
+    def _check_key(self, key: object, target: object) -> None:
         pay()
         if not isinstance(key, self._keys):
             raise ValueError(f"a key of type {type(key).__name__}")
@@ -233,7 +233,7 @@ class PickleMachine:
             pay(others)
             self._hashes[place] = others + 1
 
-    def add_items(self, _: Any) -> None:
+    def add_items(self, _: object) -> None:
         items = self._pop_to_mark()
         target = self._pop()
         if not isinstance(target, set):
@@ -241,7 +241,7 @@ class PickleMachine:
         self._fill(target, items)
         self._stack.append(target)
 
-    def frozen_set(self, _: Any) -> None:
+    def frozen_set(self, _: object) -> None:
         found: set[Any] = set()
         self._fill(found, self._pop_to_mark())
         self._stack.append(frozenset(found))
@@ -251,7 +251,7 @@ class PickleMachine:
             self._check_key(item, target)
             target.add(item)
 
-    def appends(self, _: Any) -> None:
+    def appends(self, _: object) -> None:
         items = self._pop_to_mark()
         target = self._pop()
         if not isinstance(target, list):
@@ -259,12 +259,12 @@ class PickleMachine:
         target.extend(items)
         self._stack.append(target)
 
-    def append(self, _: Any) -> None:
+    def append(self, _: object) -> None:
         item = self._pop()
         self._stack += [_MARK, item]
         self.appends(None)
 
-    def persistent(self, _: Any) -> None:
+    def persistent(self, _: object) -> None:
         self._stack.append(self._names.persistent(self._pop()))
 
 
@@ -326,7 +326,7 @@ OPCODES: dict[str, Opcode] = {
 }
 
 
-def of_kind(kind: type, value: Any) -> Any:
+def of_kind(kind: type, value: object) -> Any:
     """The value. Raises ValueError when it is of another type, be it a subclass."""
     if type(value) is kind:
         return value
@@ -347,7 +347,7 @@ def in_set(values: Any) -> list[Any]:
     return list(values)
 
 
-def _latin(text: Any, encoding: Any) -> bytes:
+def _latin(text: object, encoding: object) -> bytes:
     """How protocols below 3 write bytes."""
     if not isinstance(text, str) or encoding != "latin1":
         raise ValueError("an encoding that pickle does not use")
@@ -360,7 +360,7 @@ def _bytearray(data: Any = b"") -> bytearray:
     return bytearray(data)
 
 
-def _counter(counts: Any = None) -> Counter[Any]:
+def _counter(counts: object = None) -> Counter[Any]:
     values = of_kind(dict, {} if counts is None else counts)
     pay(sum(weight(key, WIDEST_KEY) for key in values), ENTRY * len(values))
     pay_for_hashes(values)

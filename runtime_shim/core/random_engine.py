@@ -8,7 +8,6 @@ A seed gives PyTorch's numbers, but for the last bits of those that go through a
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ class RandomEngine:
         pairs = self.words(2 * count)
         return (pairs[0::2] << _WORDS) | pairs[1::2]
 
-    def uniform(self, count: int, kind: Any = np.float64) -> Array:
+    def uniform(self, count: int, kind: object = np.float64) -> Array:
         """Numbers in [0, 1): 53 random bits as float64, 24 as float32."""
         if kind == np.float64:
             return (self.long_words(count) & np.uint64((1 << 53) - 1)) * 2.0**-53
@@ -83,7 +82,7 @@ class RandomEngine:
             self.next_normal = float(found[-1])
         return found[:count]
 
-    def block_normals(self, count: int, kind: Any, *, rounded: bool = False) -> Array:
+    def block_normals(self, count: int, kind: object, *, rounded: bool = False) -> Array:
         """At least 16 standard normal numbers, for a tensor that is contiguous; `rounded` where it has half precision.
 
         The last 16 are drawn again where the number is no multiple of that.

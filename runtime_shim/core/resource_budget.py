@@ -131,7 +131,7 @@ def paying_into(account: Account) -> Iterator[None]:
         _in_force.account = before
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """The value as messages show it: `repr` of small ones, cut; of others, what they are."""
     try:
         weight(value, 100)
@@ -146,7 +146,7 @@ def brief(value: Any) -> str:
 _SHOWN = 200
 
 
-def _one(value: Any) -> int:
+def _one(value: object) -> int:
     return 1
 
 
@@ -156,7 +156,7 @@ def pay_for_hashes(values: Iterable[Any]) -> None:
     pay(sum(count * (count - 1) // 2 for count in counts.values()))
 
 
-def weight(value: Any, largest: int, leaf: Callable[[Any], int] = _one) -> int:
+def weight(value: object, largest: int, leaf: Callable[[Any], int] = _one) -> int:
     """How many values a walk through `value` meets that knows nothing of sharing: in `[a, a]` all of `a` twice.
 
     `leaf` gives the weight of anything but a container. Looks at each container once, so it's quick where a walk is
@@ -189,7 +189,7 @@ def weight(value: Any, largest: int, leaf: Callable[[Any], int] = _one) -> int:
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 
 
-def _items(value: Any) -> Any:
+def _items(value: object) -> Any:
     if isinstance(value, dict):
         return [*value, *value.values()]
     return value if isinstance(value, _CONTAINERS) else None

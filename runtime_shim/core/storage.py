@@ -98,17 +98,17 @@ class UntypedStorage:
         found = self._flat()[self._place(index)]
         return UntypedStorage.of([0, found]) if isinstance(index, slice) else found.item()
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         flat = self._flat()
         flat[self._place(index)] = self._element(value)
         self._record[0] += 1
 
-    def _element(self, value: Any) -> Any:
+    def _element(self, value: object) -> Any:
         if type(value) is not int:
             raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
         return value & 255
 
-    def fill_(self, value: Any) -> UntypedStorage:
+    def fill_(self, value: object) -> UntypedStorage:
         """Write to each element. No version counts this, only the storage's own count does."""
         self._flat()[...] = self._element(value)
         self._record[0] += 1
@@ -140,10 +140,10 @@ class UntypedStorage:
     def is_shared(self) -> bool:
         return False
 
-    def is_pinned(self, device: Any = None) -> bool:
+    def is_pinned(self, device: object = None) -> bool:
         return False
 
-    def type(self, dtype: Any = None) -> str:
+    def type(self, dtype: object = None) -> str:
         return "torch.storage.UntypedStorage"
 
     def __str__(self) -> str:

@@ -172,7 +172,7 @@ def _node_name(node: Any) -> str:
     return node.name().rpartition("::")[2] if name == "CppFunction" else name
 
 
-def tensor_str(t: Tensor, contents: Any = None) -> str:
+def tensor_str(t: Tensor, contents: object = None) -> str:
     """`repr` of a tensor, with `contents` in the place of its elements. A view whose history is not allowed shows
     `grad_fn=<Invalid>`.
     """
@@ -221,7 +221,7 @@ def tensor_str(t: Tensor, contents: Any = None) -> str:
     return shown if plain or not getattr(t, "_is_param", False) else f"Parameter({shown})"
 
 
-def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
+def _repr(self: Tensor, *, tensor_contents: object = None) -> str:
     return tensor_str(self, tensor_contents)
 
 

@@ -84,7 +84,7 @@ class Trace:
         """`t` is saved for backward; what is returned comes back to `unpacked` unless it is None."""
         return None
 
-    def unpacked(self, t: Tensor, seen: Any, node: Any) -> None:
+    def unpacked(self, t: Tensor, seen: object, node: object) -> None:
         """Backward of `node` uses a saved tensor whose visible version is the one that it was saved with."""
 
     def reads(self, op: str, args: tuple[Any, ...]) -> None:
@@ -94,7 +94,7 @@ class Trace:
         """Run one step of backward: returns `node.apply(grads)`."""
         return node.apply(grads)
 
-    def accumulated(self, variable: Tensor, grad: Any) -> None:
+    def accumulated(self, variable: Tensor, grad: object) -> None:
         """Backward has put `grad` into a leaf."""
 
     def repeating(self) -> AbstractContextManager[None]:

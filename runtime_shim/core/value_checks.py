@@ -16,7 +16,7 @@ _UNNAMED = (
 )
 
 
-def _check_with(error_type: type[Exception], cond: Any, message: Callable[[], Any] | None) -> None:
+def _check_with(error_type: type[Exception], cond: object, message: Callable[[], Any] | None) -> None:
     if isinstance(cond, Tensor):
         raise TypeError(
             "cond must be a bool, but got a Tensor. For tensor conditions, use torch._check_tensor_all() to assert "
@@ -31,27 +31,27 @@ def _check_with(error_type: type[Exception], cond: Any, message: Callable[[], An
     raise error_type(_UNNAMED if message is None else str(message()))
 
 
-def _check(cond: Any, message: Callable[[], Any] | None = None) -> None:
+def _check(cond: object, message: Callable[[], Any] | None = None) -> None:
     """Raises RuntimeError with what `message()` gives unless `cond` holds, and TypeError if that is no bool."""
     _check_with(RuntimeError, cond, message)
 
 
-def _check_index(cond: Any, message: Callable[[], Any] | None = None) -> None:
+def _check_index(cond: object, message: Callable[[], Any] | None = None) -> None:
     """`_check` that raises IndexError."""
     _check_with(IndexError, cond, message)
 
 
-def _check_value(cond: Any, message: Callable[[], Any] | None = None) -> None:
+def _check_value(cond: object, message: Callable[[], Any] | None = None) -> None:
     """`_check` that raises ValueError."""
     _check_with(ValueError, cond, message)
 
 
-def _check_type(cond: Any, message: Callable[[], Any] | None = None) -> None:
+def _check_type(cond: object, message: Callable[[], Any] | None = None) -> None:
     """`_check` that raises TypeError."""
     _check_with(TypeError, cond, message)
 
 
-def _check_not_implemented(cond: Any, message: Callable[[], Any] | None = None) -> None:
+def _check_not_implemented(cond: object, message: Callable[[], Any] | None = None) -> None:
     """`_check` that raises NotImplementedError."""
     _check_with(NotImplementedError, cond, message)
 
@@ -63,7 +63,7 @@ def _check_is_size(i: int, message: Callable[[], Any] | None = None, *, max: int
         _check(i <= max, message)
 
 
-def _check_tensor_all(cond: Any, message: Callable[[], Any] | None = None) -> None:
+def _check_tensor_all(cond: object, message: Callable[[], Any] | None = None) -> None:
     """`_check` that all elements of a tensor of truth values are true; TypeError for another."""
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
@@ -83,7 +83,7 @@ class _Limits:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"attribute '{name}' of 'torch.{type(self).__name__}' objects is not writable")
 
     @property
@@ -95,14 +95,14 @@ class _Limits:
         return str(self._dtype).removeprefix("torch.")
 
 
-def _made(cls: type[_Limits], dtype: Any, found: Any) -> Any:
+def _made(cls: type[_Limits], dtype: object, found: object) -> Any:
     made = object.__new__(cls)
     object.__setattr__(made, "_dtype", dtype)
     object.__setattr__(made, "_found", found)
     return made
 
 
-def _check_kind(title: str, dtype: Any) -> None:
+def _check_kind(title: str, dtype: object) -> None:
     if not isinstance(dtype, dtypes.dtype):
         raise TypeError(f"{title}(): argument 'type' (position 1) must be torch.dtype, not {type(dtype).__name__}")
 

@@ -27,7 +27,7 @@ CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
 class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
     """Answers the headers for `module`, which has the names of the Python package `torch`."""
 
-    def __init__(self, module: Any, *, legacy_since19: bool = False) -> None:
+    def __init__(self, module: object, *, legacy_since19: bool = False) -> None:
         self.torch = module
         self.legacy_since19 = legacy_since19
         """True: `AutoNonVariableTypeMode` hides Autograd only, as from 1.9 on."""
@@ -140,17 +140,17 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         raise NotImplementedError("only the shim has C++ classes in torch.classes")
 
     def define_method(
-        self, owner: Any, kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+        self, owner: object, kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
         defaults: list[Any],
     ) -> None:  # fmt: skip
         """Gives the class a method of C++. `kind` is "constructor", "method", "static", "getter", …"""
         raise NotImplementedError("only the shim has C++ classes in torch.classes")
 
-    def wrap_custom_object(self, owner: Any, pointer: object) -> Any:
+    def wrap_custom_object(self, owner: object, pointer: object) -> Any:
         """An object of the class around a C++ one."""
         raise NotImplementedError("only the shim has C++ classes in torch.classes")
 
-    def unwrap_custom_object(self, value: Any) -> object:
+    def unwrap_custom_object(self, value: object) -> object:
         """The C++ object in a Python one."""
         raise NotImplementedError("only the shim has C++ classes in torch.classes")
 
@@ -205,7 +205,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
     def keep_normal_sample(self, generator: Any, sample: float | None) -> None:
         generator.engine.next_normal = sample
 
-    def is_custom_object(self, value: Any) -> bool:
+    def is_custom_object(self, value: object) -> bool:
         """Whether it is of a class that C++ registered."""
         return hasattr(value, "_pointer")
 
@@ -322,7 +322,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
     def index(self, t: AnyTensor, indices: tuple[Any, ...]) -> AnyTensor:
         return t[indices[0] if len(indices) == 1 else indices]
 
-    def index_put_(self, t: AnyTensor, indices: tuple[Any, ...], values: Any) -> None:
+    def index_put_(self, t: AnyTensor, indices: tuple[Any, ...], values: object) -> None:
         t[indices[0] if len(indices) == 1 else indices] = values
 
     def node_name(self, node: Any) -> str:
@@ -338,14 +338,14 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
 
     # ---- making tensors
 
-    def _op_binary_cross_entropy(self, t: AnyTensor, target: AnyTensor, **options: Any) -> AnyTensor:
+    def _op_binary_cross_entropy(self, t: AnyTensor, target: AnyTensor, **options: object) -> AnyTensor:
         # The op leaves dimensions of size 1 aside; Python's function refuses other shapes.
         if target.shape != t.shape and target.squeeze().shape == t.squeeze().shape:
             target = target.reshape(t.shape)
         return self.torch.nn.functional.binary_cross_entropy(t, target, **options)
 
     def from_values(
-        self, values: list[Any], sizes: list[int], dtype: Any, requires_grad: bool, filled: bool = False
+        self, values: list[Any], sizes: list[int], dtype: object, requires_grad: bool, filled: bool = False
     ) -> AnyTensor:
         """`values` in rows of `sizes`; numbers of Python's float become the default dtype when `dtype` is None.
 
@@ -364,7 +364,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         return made
 
     def from_blob(
-        self, address: int, sizes: list[int], dtype: Any, strides: list[int] | None = None, owner: object = None
+        self, address: int, sizes: list[int], dtype: object, strides: list[int] | None = None, owner: object = None
     ) -> AnyTensor:
         """A tensor over memory; `owner` lives as long as a tensor over it."""
         import numpy
@@ -415,7 +415,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
     def excluded(self) -> int:
         raise NotImplementedError
 
-    def enter_guard(self, name: str, argument: Any) -> Any:
+    def enter_guard(self, name: str, argument: object) -> Any:
         """Puts the C++ guard `name` in force; what comes back is for `leave_guard`."""
         raise NotImplementedError
 
@@ -484,7 +484,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         outputs = function.apply(node, *inputs)
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
-    def context_call(self, context: Any, method: str, tensors: list[AnyTensor]) -> None:
+    def context_call(self, context: object, method: str, tensors: list[AnyTensor]) -> None:
         getattr(context, method)(*tensors)
 
     def saved_variables(self, context: Any) -> Sequence[AnyTensor]:

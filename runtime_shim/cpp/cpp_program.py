@@ -8,7 +8,7 @@ import runpy
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from . import torch_backend
 from .compiler_diagnostics import LoadError, ProgramError, is_of_torch, undefined_symbol
@@ -154,7 +154,9 @@ def _warnings_of(library: ctypes.PyDLL) -> Iterator[None]:
 
     warn = ctypes.cast(library.guardfix_warn, _WARN)
 
-    def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    def show(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
+    ) -> None:
         warn(filename.encode(), lineno, str(message).encode())
 
     with warnings.catch_warnings():

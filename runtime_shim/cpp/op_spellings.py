@@ -37,29 +37,28 @@ class OpSpellings:
             raise RuntimeError(f"Invalid index, no hook at position {position}")
         handles[position].remove()
 
-    def _op_norm(self, t: AnyTensor, p: Any = 2, *dims: Any, **options: Any) -> AnyTensor:
+    def _op_norm(self, t: AnyTensor, p: object = 2, *dims: object, **options: object) -> AnyTensor:
         return self.torch.ops.aten.norm(t, p, *dims, **options)  # Python's norm is another op
 
     def _op_square_(self, t: AnyTensor) -> AnyTensor:
         return t.pow_(2)
 
-    def _op_nll_loss_nd(self, input: AnyTensor, target: AnyTensor, **options: Any) -> AnyTensor:
+    def _op_nll_loss_nd(self, input: AnyTensor, target: AnyTensor, **options: object) -> AnyTensor:
         return self.torch.nn.functional.nll_loss(input, target, **options)
 
     _op_nll_loss2d = _op_nll_loss_nd
-
-    def _op_block_diag(self, tensors: Sequence[AnyTensor]) -> AnyTensor:
-        return self.torch.block_diag(*tensors)
 
     def _op_tensordot(
         self, t: AnyTensor, other: AnyTensor, dims_self: Sequence[int], dims_other: Sequence[int]
     ) -> AnyTensor:
         return self.torch.tensordot(t, other, dims=(list(dims_self), list(dims_other)))
 
-    def _op_cross_entropy_loss(self, input: AnyTensor, target: AnyTensor, **options: Any) -> AnyTensor:
+    def _op_cross_entropy_loss(self, input: AnyTensor, target: AnyTensor, **options: object) -> AnyTensor:
         return self.torch.nn.functional.cross_entropy(input, target, **options)
 
-    def _op_embedding(self, weight: AnyTensor, indices: AnyTensor, padding_idx: int = -1, *options: Any) -> AnyTensor:
+    def _op_embedding(
+        self, weight: AnyTensor, indices: AnyTensor, padding_idx: int = -1, *options: object
+    ) -> AnyTensor:
         padding = None if padding_idx == -1 else padding_idx
         by_frequency, sparse = options or (False, False)
         return self.torch.nn.functional.embedding(
@@ -75,10 +74,10 @@ class OpSpellings:
     def _op_log_sigmoid(self, t: AnyTensor) -> AnyTensor:
         return self.torch.nn.functional.logsigmoid(t)
 
-    def _op_var_mean(self, t: AnyTensor, *args: Any, keepdim: bool = False, **kwargs: Any) -> tuple[Any, Any]:
+    def _op_var_mean(self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object) -> tuple[Any, Any]:
         return t.var(*args, keepdim=keepdim, **kwargs) if args else t.var(**kwargs), self._mean(t, args, keepdim)
 
-    def _op_std_mean(self, t: AnyTensor, *args: Any, keepdim: bool = False, **kwargs: Any) -> tuple[Any, Any]:
+    def _op_std_mean(self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object) -> tuple[Any, Any]:
         return t.std(*args, keepdim=keepdim, **kwargs) if args else t.std(**kwargs), self._mean(t, args, keepdim)
 
     def _mean(self, t: AnyTensor, args: Sequence[Any], keepdim: bool) -> AnyTensor:
@@ -89,7 +88,7 @@ class OpSpellings:
             dim += t.dim()
         return t[(slice(None),) * dim + (slice(start, end, step),)]
 
-    def _op_scalar_tensor(self, value: Any, **options: Any) -> AnyTensor:
+    def _op_scalar_tensor(self, value: object, **options: object) -> AnyTensor:
         return self.torch.full((), value, **({"dtype": self.torch.float32} | options))
 
     def _op_dropout(self, input: AnyTensor, p: float, train: bool) -> AnyTensor:
@@ -110,10 +109,10 @@ class OpSpellings:
     def _op_take_along_dim(self, t: AnyTensor, indices: AnyTensor, dim: int | None) -> AnyTensor:
         return self.torch.take_along_dim(t, indices, dim=dim)
 
-    def _op_randint_like(self, t: AnyTensor, low: int, high: int, **options: Any) -> AnyTensor:
+    def _op_randint_like(self, t: AnyTensor, low: int, high: int, **options: object) -> AnyTensor:
         return self.torch.randint_like(t, low, high, **options)
 
-    def _op_rsub(self, t: AnyTensor, other: Any, alpha: Any = 1) -> AnyTensor:
+    def _op_rsub(self, t: AnyTensor, other: object, alpha: object = 1) -> AnyTensor:
         return self.torch.rsub(t if alpha == 1 else t * alpha, other)
 
     def _op_round(self, t: AnyTensor, decimals: int = 0) -> AnyTensor:
@@ -125,10 +124,10 @@ class OpSpellings:
     def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
         return t.squeeze(*dim)
 
-    def _op_max(self, t: AnyTensor, *args: Any) -> Any:
+    def _op_max(self, t: AnyTensor, *args: object) -> Any:
         return t.max(*args)
 
-    def _op_min(self, t: AnyTensor, *args: Any) -> Any:
+    def _op_min(self, t: AnyTensor, *args: object) -> Any:
         return t.min(*args)
 
     # ---- padding and resampling, which Python has as modes of one function
@@ -143,31 +142,41 @@ class OpSpellings:
 
     _op_replication_pad2d = _op_replication_pad3d = _op_replication_pad1d
 
-    def _resampled(self, t: AnyTensor, mode: str, size: Any, align_corners: bool | None, scales: Any) -> AnyTensor:
+    def _resampled(
+        self, t: AnyTensor, mode: str, size: object, align_corners: bool | None, scales: object
+    ) -> AnyTensor:
         return self.torch.nn.functional.interpolate(
             t, size=size, scale_factor=scales, mode=mode, align_corners=align_corners
         )
 
-    def _op_upsample_linear1d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+    def _op_upsample_linear1d(
+        self, t: AnyTensor, size: object, align_corners: bool, scales: object = None
+    ) -> AnyTensor:
         return self._resampled(t, "linear", size, align_corners, scales)
 
-    def _op_upsample_bilinear2d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+    def _op_upsample_bilinear2d(
+        self, t: AnyTensor, size: object, align_corners: bool, scales: object = None
+    ) -> AnyTensor:
         return self._resampled(t, "bilinear", size, align_corners, scales)
 
-    def _op_upsample_bicubic2d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+    def _op_upsample_bicubic2d(
+        self, t: AnyTensor, size: object, align_corners: bool, scales: object = None
+    ) -> AnyTensor:
         return self._resampled(t, "bicubic", size, align_corners, scales)
 
-    def _op_upsample_trilinear3d(self, t: AnyTensor, size: Any, align_corners: bool, scales: Any = None) -> AnyTensor:
+    def _op_upsample_trilinear3d(
+        self, t: AnyTensor, size: object, align_corners: bool, scales: object = None
+    ) -> AnyTensor:
         return self._resampled(t, "trilinear", size, align_corners, scales)
 
-    def _op_upsample_nearest2d(self, t: AnyTensor, size: Any, scales: Any = None) -> AnyTensor:
+    def _op_upsample_nearest2d(self, t: AnyTensor, size: object, scales: object = None) -> AnyTensor:
         return self._resampled(t, "nearest", size, None, scales)
 
     _op_upsample_nearest1d = _op_upsample_nearest3d = _op_upsample_nearest2d
 
     # ---- unique: Python returns what was asked for, C++ three tensors
 
-    def _three(self, found: Any, inverse: bool, counts: bool) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
+    def _three(self, found: object, inverse: bool, counts: bool) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
         given = iter(found if isinstance(found, tuple) else (found,))
         values = next(given)
         empty = self.torch.empty(0, dtype=self.torch.int64)
@@ -190,11 +199,11 @@ class OpSpellings:
 
     # ---- types of results
 
-    def result_type_name(self, a: Any, b: Any) -> str:
+    def result_type_name(self, a: object, b: object) -> str:
         """The dtype that arithmetic on tensors and numbers gives."""
         return str(self.torch.result_type(a, b)).removeprefix("torch.")
 
-    def promoted_type_name(self, a: Any, b: Any) -> str:
+    def promoted_type_name(self, a: object, b: object) -> str:
         return str(self.torch.promote_types(a, b)).removeprefix("torch.")
 
 
@@ -246,12 +255,12 @@ class ScriptModuleQuestions:
         archive = io.BytesIO(source) if isinstance(source, bytes) else source
         return self.torch.jit.load(archive, _extra_files=extra_files)
 
-    def jit_save(self, module: Any, extra_files: dict[str, Any]) -> bytes:
+    def jit_save(self, module: object, extra_files: dict[str, Any]) -> bytes:
         file = io.BytesIO()
         self.torch.jit.save(module, file, _extra_files=extra_files)
         return file.getvalue()
 
-    def jit_run_method(self, module: Any, name: str, arguments: list[Any]) -> Any:
+    def jit_run_method(self, module: object, name: str, arguments: list[Any]) -> Any:
         return getattr(module, name)(*arguments)
 
     def jit_train(self, module: Any, on: bool) -> None:
@@ -260,28 +269,28 @@ class ScriptModuleQuestions:
     def jit_to(self, module: Any, where: Any) -> None:
         module.to(where)
 
-    def jit_copy(self, module: Any, deep: bool) -> Any:
+    def jit_copy(self, module: object, deep: bool) -> Any:
         return copy.deepcopy(module) if deep else copy.copy(module)
 
-    def jit_freeze(self, module: Any, preserved: list[str]) -> Any:
+    def jit_freeze(self, module: object, preserved: list[str]) -> Any:
         """The module as a frozen one; one that is frozen already has no flag `training`."""
         return self.torch.jit.freeze(module, preserved) if hasattr(module, "training") else module
 
-    def jit_named(self, module: Any, kind: str) -> list[tuple[str, Any]]:
+    def jit_named(self, module: object, kind: str) -> list[tuple[str, Any]]:
         return list(getattr(module, f"named_{kind}")())
 
     def is_module(self, value: object) -> bool:
         return isinstance(value, self.torch.nn.Module)
 
-    def jit_attr(self, module: Any, name: str) -> Any:
+    def jit_attr(self, module: object, name: str) -> Any:
         return getattr(module, name)
 
     def jit_type_name(self, module: Any) -> str:
         """The qualified name of a module's class."""
         return str(module._c._type().annotation_str)
 
-    def jit_has_method(self, module: Any, name: str) -> bool:
+    def jit_has_method(self, module: object, name: str) -> bool:
         return callable(getattr(module, name, None))
 
-    def jit_hasattr(self, module: Any, name: str) -> bool:
+    def jit_hasattr(self, module: object, name: str) -> bool:
         return hasattr(module, name)

@@ -2,7 +2,7 @@
 
 PyTorch has hundreds of headers that sources include by name and that need no more here than `#include` of another.
 The table has a line for each. The compiler wants files, so they are written into the cache once for each text of the
-table, the folder whole or not at all.
+table, the folder whole or not at all; and with them the rows of ops that no header names.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import functools
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from .compiler_processes import workplace
+from .op_rows import ATEN, rows_of_new_ops
 
 
 def cache_folder() -> Path:
@@ -55,7 +57,6 @@ def entry_is_current(entry: Path, product: str = "program.so") -> bool:
 INCLUDE = Path(__file__).parent / "include"
 """The headers with code."""
 _TABLE = Path(__file__).parent / "forwarding_headers.txt"
-_DIGEST_LENGTH = 64
 
 
 def own_include_folders() -> tuple[Path, Path]:
@@ -75,6 +76,7 @@ def write_forwarding_headers() -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             lines = ["#pragma once", *(f"#include <{other}>" for other in included)]
             path.write_text("\n".join(lines) + "\n", encoding="ascii")
+        (made / "ATen/core/new_ops.def").write_text(_new_ops(), encoding="ascii")
         folder.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.rename(made, folder)
@@ -110,31 +112,55 @@ def headers_digest() -> str:
 
     Reading them all takes as long as some programs run, so the key is kept as long as no file is another one.
     """
-    paths, state = [], []
-    for folder, _, names in os.walk(INCLUDE):
-        for name in names:
-            paths.append(path := os.path.join(folder, name))
-            found = os.stat(path)
-            state.append(f"{path}:{found.st_size}:{found.st_mtime_ns}:{found.st_ino}")
-    kept = cache_folder() / "headers" / "digests" / digest(_table_text(), *sorted(state))
-    with contextlib.suppress(OSError):
-        if len(key := kept.read_text()) == _DIGEST_LENGTH:
-            return key
-    key = digest(
-        _table_text(),
-        *(part for path in map(Path, sorted(paths)) for part in (str(path.relative_to(INCLUDE)), path.read_bytes())),
+    names = _files(INCLUDE)
+    return _kept(
+        digest(_table_text(), _new_ops(), *map(str, names.items())),
+        lambda: digest(
+            _table_text(),
+            _new_ops(),
+            *(part for path in sorted(names) for part in (os.path.relpath(path, INCLUDE), Path(path).read_bytes())),
+        ),
     )
-    with contextlib.suppress(OSError):  # the code that needs the cache reports that it can't be written
+
+
+@functools.cache
+def _files(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """The files of a folder and those in it, with what tells that one is another now."""
+    paths = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
+    states = ((path, os.stat(path)) for path in sorted(paths))
+    return {path: (found.st_size, found.st_mtime_ns, found.st_ino) for path, found in states}
+
+
+def _kept(key: str, made: Callable[[], str]) -> str:
+    """What was made for the key before, or is made now. The code that needs the cache reports that it can't be used."""
+    kept = cache_folder() / "headers" / "digests" / key
+    with contextlib.suppress(OSError):
+        found, _, end = kept.read_text(encoding="ascii").rpartition("\n")
+        if end == key:
+            return found
+    text = made()
+    with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         written = kept.with_name(f"{kept.name}.{os.getpid()}")
-        written.write_text(key)
+        written.write_text(f"{text}\n{key}", encoding="ascii")
         os.replace(written, kept)
-    return key
+    return text
+
+
+@functools.cache
+def _new_ops() -> str:
+    """The rows of ops that no header names. To find them, the kernels and headers are read."""
+    headers, kernels = _files(INCLUDE), _files(ATEN)
+    sources = {path: state for path, state in kernels.items() if path.endswith(".py")}
+    return _kept(
+        digest("new ops", *map(str, {**headers, **sources}.items())),
+        lambda: rows_of_new_ops([Path(path) for path in headers]),
+    )
 
 
 @functools.cache
 def _folder_name() -> str:
-    return f"forwarding-{digest(_table_text())[:16]}"
+    return f"forwarding-{digest(_table_text(), _new_ops())[:16]}"
 
 
 @functools.cache

@@ -53,7 +53,7 @@ class TracePrinter(Trace):
         """`function`, with its thread attached to this trace: a new thread starts without."""
 
         @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Any:
             self._attach()
             return function(*args, **kwargs)
 
@@ -64,7 +64,7 @@ class TracePrinter(Trace):
         if state.tracer is None:
             state.tracer = self
 
-    def record(self, op: str, keys: int, result: Any) -> None:
+    def record(self, op: str, keys: int, result: object) -> None:
         super().record(op, keys, result)
         self._write_step(self.steps.pop())
 
@@ -177,7 +177,7 @@ class ShimBackend(Backend):
                 target.copy_(result)
             return out
 
-        def call(*args: Any, **options: Any) -> Any:
+        def call(*args: object, **options: object) -> Any:
             if own is not None and declared:
                 try:
                     return own(*args, **options)
@@ -198,7 +198,7 @@ class ShimBackend(Backend):
             f"{name.rstrip('_').capitalize()}Backward1",
         )
 
-        def call(t: AnyTensor, *args: Any, **kwargs: Any) -> Any:
+        def call(t: AnyTensor, *args: object, **kwargs: object) -> Any:
             if name in _SECOND_DERIVATIVES and not t._keys & AUTOGRAD and not name.endswith("_"):
                 return getattr(self.torch, name)(
                     t, *args, **kwargs
@@ -268,7 +268,7 @@ class ShimBackend(Backend):
     def set_grad_enabled(self, enabled: bool) -> None:
         tls.state.grad_mode = enabled
 
-    def enter_guard(self, name: str, argument: Any) -> Any:
+    def enter_guard(self, name: str, argument: object) -> Any:
         state = tls.state
         shown, leave = self._put_in_force(name, argument)
         state.guards.append(shown)
@@ -344,7 +344,7 @@ class ShimBackend(Backend):
     def wrap_custom_object(self, owner: Any, pointer: object) -> Any:
         return script_classes.wrapped(owner, pointer)
 
-    def unwrap_custom_object(self, value: Any) -> object:
+    def unwrap_custom_object(self, value: object) -> object:
         return script_classes.unwrapped(value)
 
     def needs_input_grad(self, context: Any, index: int) -> bool:

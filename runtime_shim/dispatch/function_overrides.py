@@ -122,7 +122,7 @@ class _WithoutMode:
 
 
 def ask(
-    function: Any,
+    function: object,
     asked: list[Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None,
@@ -159,7 +159,7 @@ def ask(
     )
 
 
-def name_of(function: Any) -> str:
+def name_of(function: object) -> str:
     """What a function, method or property is called, as `torch.add` or `torch.Tensor.shape.__get__`."""
     known = PLACES.get(function)
     return known if known is not None else str(getattr(function, "__name__", function))
@@ -168,7 +168,7 @@ def name_of(function: Any) -> str:
 # -- what is in the place of a function
 
 
-def _asking(function: Any, original: FunctionType, wraps_errors: bool, python: bool) -> Callable[..., Any]:
+def _asking(function: object, original: FunctionType, wraps_errors: bool, python: bool) -> Callable[..., Any]:
     """`original` behind the question whether a mode or an argument wants to answer; `function` is what they see.
 
     `python`: PyTorch's function is written in Python. Those name the classes of plain tensors too, and give keywords
@@ -178,7 +178,7 @@ def _asking(function: Any, original: FunctionType, wraps_errors: bool, python: b
     alone = code.co_argcount + code.co_kwonlyargcount == 1 and not code.co_flags & _VARIADIC
     names_all = python or (alone if op is None else len(op.params) == 1)
 
-    def entry(*args: Any, **kwargs: Any) -> Any:
+    def entry(*args: object, **kwargs: object) -> Any:
         state = tls.state
         off = state.function_off
         if off == ALL_DISABLED or (off and not state.function_modes):
@@ -231,7 +231,7 @@ def _with_keywords(
 def _asking_property(get: Callable[[], Any], original: Callable[..., Any]) -> Callable[..., Any]:
     """As before, for one accessor of a property; `get` gives the bound method that stands for it."""
 
-    def entry(self: Any, *value: Any) -> Any:
+    def entry(self: object, *value: object) -> Any:
         state = tls.state
         off = state.function_off
         if off == ALL_DISABLED or (not state.function_modes and (off or not asks(type(self)))):
@@ -250,7 +250,7 @@ def _replaced(*args: Any, _entry: Any = None, **kwargs: Any) -> Any:
 class _Replacement:
     """The code of one function, and what is in its place."""
 
-    def __init__(self, function: FunctionType, seen: Any, name: str, python: bool) -> None:
+    def __init__(self, function: FunctionType, seen: object, name: str, python: bool) -> None:
         self.function = function
         self.code, self.defaults, self.keywords = function.__code__, function.__defaults__, function.__kwdefaults__
         original = FunctionType(self.code, function.__globals__, function.__name__, self.defaults, function.__closure__)
@@ -277,7 +277,7 @@ _PROPERTIES: dict[str, tuple[property, property]] = {}
 PLACES: dict[Any, str] = {}
 
 
-def original_of(function: Any) -> Any:
+def original_of(function: object) -> Any:
     """A function as it is without the question, by which its signature can be read."""
     found = _REPLACED.get(id(function))
     return found.original if found is not None and found.function is function else function
@@ -390,7 +390,7 @@ class _Replacements:
         OpNode.apply = _APPLY  # type: ignore[method-assign]
         core_tensor.WHEN_PUBLISHED.clear()
 
-    def _late(self, function: Any) -> None:
+    def _late(self, function: object) -> None:
         """A function that is published while the replacements are in place."""
         with self.lock:
             before = set(_REPLACED)
@@ -442,5 +442,5 @@ def watch_for_classes() -> None:
     builtins.__build_class__ = build  # type: ignore[assignment]
 
 
-def signature_of(function: Any) -> inspect.Signature:
+def signature_of(function: object) -> inspect.Signature:
     return inspect.signature(original_of(function))

@@ -56,7 +56,7 @@ def with_numpy_names(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         return call
 
     @wraps(call)
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: object, **kwargs: object) -> Any:
         if not kwargs:
             return call(*args)
         for given in meant.keys() & kwargs.keys():
@@ -78,7 +78,7 @@ def _arrays(args: Any) -> Iterator[Any]:
             yield from _arrays(a)
 
 
-def _computed_in_float32(args: Any) -> bool:
+def _computed_in_float32(args: object) -> bool:
     """Whether all that is floating among the arguments is bfloat16, but for numbers in tensors beside dimensions.
 
     What is mixed goes to the kernel as it is: it promotes by itself, or refuses.
@@ -112,7 +112,7 @@ def _narrow(value: Any) -> Any:
 def widened(kernel: Callable[..., Any], scales: bool) -> Callable[..., Any]:
     """`kernel` behind the conversion. If it `scales` its second operand, PyTorch rounds after that as well."""
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         if (scales and len(args) == 3 and args[2] != 1) or not _computed_in_float32(args):
             return kernel(*args)
         found = kernel(*map(_wide, args))

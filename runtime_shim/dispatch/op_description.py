@@ -98,7 +98,7 @@ def checked(
     general = found = _checked(kernel, computes, refusals, operands, shapes)
     if operands == (0,) and one_dtype:
 
-        def call_of_one(self: Any, *args: Any) -> Any:
+        def call_of_one(self: object, *args: object) -> Any:
             if isinstance(self, np.ndarray) and self.dtype.kind == "f":
                 return kernel(self, *args)
             return general(self, *args)
@@ -173,7 +173,7 @@ def _checked(
 def _broadcasting(kernel: KernelFunction) -> KernelFunction:
     """`kernel`, with PyTorch's words for shapes that do not go together."""
 
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> Any:
         try:
             return kernel(*args)
         except ValueError:

@@ -180,7 +180,7 @@ def _generic(op: Op) -> Callable[..., Any]:
 
 
 def _generic_inplace(op: Op) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         bound = op.bind(args, kwargs) if kwargs or len(args) != len(op.params) else args
         return inplace(op, tls.state, bound)
 

@@ -15,11 +15,11 @@ from .function_overrides import ALL_DISABLED, SUBCLASSES_DISABLED
 # -- the default of Tensor
 
 
-def _keeps_class(function: Any) -> bool:
+def _keeps_class(function: object) -> bool:
     return function not in (Tensor._base.__get__, Tensor.grad.__get__)
 
 
-def converted(found: Any, cls: type) -> Any:
+def converted(found: object, cls: type) -> Any:
     """A result as instances of a subclass."""
     if cls is Tensor:
         return found
@@ -89,7 +89,7 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Any:
 attach("as_subclass", as_subclass)
 
 
-def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **more: Any) -> Any:
+def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **more: object) -> Any:
     """`data` without its history, as an instance of a subclass."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise _no_subclass(cls)
@@ -105,7 +105,7 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **more: 
 Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
 
 
-def _no_subclass(cls: Any) -> TypeError:
+def _no_subclass(cls: object) -> TypeError:
     if not isinstance(cls, type):
         return TypeError(f"cls must be a type (got {type(cls).__name__})")
     return TypeError(

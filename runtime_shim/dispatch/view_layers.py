@@ -160,7 +160,7 @@ def view_op(
             views=True,
         )
 
-        def call(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        def call(self: Tensor, *args: object, **kwargs: object) -> Tensor:
             if kwargs:
                 args, kwargs = made.bind((self, *args), kwargs)[1:], {}
             try:

@@ -236,7 +236,7 @@ def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
     return out
 
 
-def _check_asked_dtype(asked: Any, out: Tensor) -> None:
+def _check_asked_dtype(asked: object, out: Tensor) -> None:
     """RuntimeError if `dtype=` says something else than `out` has."""
     if isinstance(asked, dtypes.dtype) and asked is not out.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {asked.short}, but got {out.dtype.short} instead")
@@ -308,7 +308,7 @@ def with_out(
     return function
 
 
-def _write_result(found: Tensor, out: Any, name: str, rule: OutRule) -> Tensor:
+def _write_result(found: Tensor, out: object, name: str, rule: OutRule) -> Tensor:
     if not isinstance(out, Tensor):
         raise wrong_type(name, "out", 0, out)
     rule.dtype(name, found._array.dtype, out._array.dtype)

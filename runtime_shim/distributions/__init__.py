@@ -6,41 +6,22 @@ from types import ModuleType
 from typing import Any
 
 from .continuous_distributions import (
-    Exponential,
     Independent,
-    Laplace,
     MultivariateNormal,
     Normal,
     Uniform,
 )
-from .discrete_distributions import Bernoulli, Categorical, Geometric, Poisson, kl_divergence, register_kl
+from .discrete_distributions import Bernoulli, Categorical, kl_divergence, register_kl
 from .distribution import Distribution
-from .transforms import (
-    AffineTransform,
-    ComposeTransform,
-    ExpTransform,
-    LogNormal,
-    SigmoidTransform,
-    TanhTransform,
-    Transform,
-    TransformedDistribution,
-    identity_transform,
-)
 
 #: The modules of PyTorch's package, and what programs import from them.
 _HOMES: dict[str, tuple[Any, ...]] = {
     "bernoulli": (Bernoulli,),
     "categorical": (Categorical,),
-    "exponential": (Exponential,),
-    "geometric": (Geometric,),
     "independent": (Independent,),
     "kl": (kl_divergence, register_kl),
-    "laplace": (Laplace,),
-    "log_normal": (LogNormal,),
     "multivariate_normal": (MultivariateNormal,),
     "normal": (Normal,),
-    "poisson": (Poisson,),
-    "transformed_distribution": (TransformedDistribution,),
     "uniform": (Uniform,),
 }
 
@@ -58,26 +39,13 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AffineTransform",
     "Bernoulli",
     "Categorical",
-    "ComposeTransform",
     "Distribution",
-    "ExpTransform",
-    "Exponential",
-    "Geometric",
     "Independent",
-    "Laplace",
-    "LogNormal",
     "MultivariateNormal",
     "Normal",
-    "Poisson",
-    "SigmoidTransform",
-    "TanhTransform",
-    "Transform",
-    "TransformedDistribution",
     "Uniform",
-    "identity_transform",
     "kl_divergence",
     "register_kl",
 ]

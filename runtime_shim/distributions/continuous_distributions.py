@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from ..aten import FUNCTIONS
 from ..core.tensor import Tensor
 from .distribution import (
-    NONNEGATIVE,
     POSITIVE,
     REAL,
     REAL_VECTOR,
@@ -27,7 +26,7 @@ class _LocationScale(Distribution):
     has_rsample = True
     support = REAL
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: object, scale: object, validate_args: bool | None = None) -> None:
         self.loc, self.scale = together(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
@@ -37,7 +36,7 @@ class _LocationScale(Distribution):
 
     mode = median = mean
 
-    def expand(self, batch_shape: Any) -> Any:
+    def expand(self, batch_shape: object) -> Any:
         return type(self)(self.loc.expand(batch_shape), self.scale.expand(batch_shape), validate_args=False)
 
 
@@ -52,7 +51,7 @@ class Normal(_LocationScale):
     def variance(self) -> Tensor:
         return self.stddev.pow(2)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: object = ()) -> Tensor:
         return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -70,77 +69,12 @@ class Normal(_LocationScale):
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
 
 
-class Laplace(_LocationScale):
-    """Two exponential distributions back to back."""
-
-    @property
-    def variance(self) -> Tensor:
-        return 2 * self.scale.pow(2)
-
-    @property
-    def stddev(self) -> Tensor:
-        return 2**0.5 * self.scale
-
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
-        u = standard_uniform(self._extended_shape(sample_shape), self.loc) * 1.999999 - 0.9999995
-        return self.loc - self.scale * u.sign() * FUNCTIONS["log1p"](-u.abs())
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        return -FUNCTIONS["log"](2 * self.scale) - (value - self.loc).abs() / self.scale
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        x = value - self.loc
-        return 0.5 - 0.5 * x.sign() * FUNCTIONS["expm1"](-x.abs() / self.scale)
-
-    def entropy(self) -> Tensor:
-        return 1 + FUNCTIONS["log"](2 * self.scale)
-
-
-class Exponential(Distribution):
-    """Times between events that come at this rate."""
-
-    arg_constraints: ClassVar = {"rate": POSITIVE}
-    has_rsample = True
-    support = NONNEGATIVE
-
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
-        (self.rate,) = together(rate)
-        super().__init__(self.rate.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.rate.reciprocal()
-
-    stddev = mean
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate.pow(-2)
-
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
-        drawn = standard_uniform(self._extended_shape(sample_shape), self.rate)
-        return -FUNCTIONS["log1p"](-drawn) / self.rate
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        return self.rate.log() - self.rate * value
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        return 1 - FUNCTIONS["exp"](-self.rate * value)
-
-    def entropy(self) -> Tensor:
-        return 1.0 - self.rate.log()
-
-
 class Uniform(Distribution):
     """Numbers of the interval [low, high), all as likely."""
 
     has_rsample = True
 
-    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, low: object, high: object, validate_args: bool | None = None) -> None:
         self.low, self.high = together(low, high)
         self.arg_constraints = {"low": REAL, "high": REAL}  # type: ignore[misc]
         super().__init__(self.low.shape, validate_args=validate_args)
@@ -168,7 +102,7 @@ class Uniform(Distribution):
     def stddev(self) -> Tensor:
         return (self.high - self.low) / 12**0.5
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: object = ()) -> Tensor:
         return self.low + standard_uniform(self._extended_shape(sample_shape), self.low) * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -230,7 +164,7 @@ class MultivariateNormal(Distribution):
     def variance(self) -> Tensor:
         return self.scale_tril.pow(2).sum(-1)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: object = ()) -> Tensor:
         drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
         return self.loc + (self.scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
 

@@ -11,11 +11,9 @@ from ..core.dtypes import Size
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from ..nn import functional as F
-from .continuous_distributions import Exponential, Independent, Laplace, Normal
+from .continuous_distributions import Independent, Normal
 from .distribution import (
     BOOLEAN,
-    COUNT,
-    NONNEGATIVE,
     REAL,
     REAL_VECTOR,
     SIMPLEX,
@@ -26,7 +24,7 @@ from .distribution import (
 )
 
 
-def _one_of(probs: Any, logits: Any) -> None:
+def _one_of(probs: object, logits: object) -> None:
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
@@ -40,12 +38,13 @@ def _held(probs: Tensor) -> Tensor:
 _EPS = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52, dtypes.float16: 2.0**-10}
 
 
-class _OfTrials(Distribution):
-    """What is given by the probability of success, or by its log odds."""
+class Bernoulli(Distribution):
+    """1 with a probability, which is given itself or by its log odds, else 0."""
 
+    support = BOOLEAN
     arg_constraints: ClassVar = {"probs": UNIT, "logits": REAL}
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(self, probs: object = None, logits: object = None, validate_args: bool | None = None) -> None:
         _one_of(probs, logits)
         if probs is not None:
             (self.__dict__["probs"],) = together(probs)
@@ -64,12 +63,6 @@ class _OfTrials(Distribution):
             return self.logits
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-
-class Bernoulli(_OfTrials):
-    """1 with a probability, else 0."""
-
-    support = BOOLEAN
-
     @property
     def mean(self) -> Tensor:
         return self.probs
@@ -78,7 +71,7 @@ class Bernoulli(_OfTrials):
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: object = ()) -> Tensor:
         with no_grad():
             return FUNCTIONS["bernoulli"](self.probs.expand(self._extended_shape(sample_shape)))
 
@@ -89,33 +82,6 @@ class Bernoulli(_OfTrials):
 
     def entropy(self) -> Tensor:
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
-
-
-class Geometric(_OfTrials):
-    """How many trials fail before one succeeds."""
-
-    support = COUNT
-
-    @property
-    def mean(self) -> Tensor:
-        return 1.0 / self.probs - 1.0
-
-    @property
-    def variance(self) -> Tensor:
-        return (1.0 / self.probs - 1.0) / self.probs
-
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        with no_grad():
-            drawn = FUNCTIONS["rand"](tuple(self._extended_shape(sample_shape)), dtype=self.probs.dtype)
-            return (FUNCTIONS["log1p"](-drawn) / FUNCTIONS["log1p"](-self.probs)).floor()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        value, probs = FUNCTIONS["broadcast_tensors"](value, self.probs)
-        return value * FUNCTIONS["log1p"](-probs) + self.probs.log()
-
-    def entropy(self) -> Tensor:
-        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
 
 
 class Categorical(Distribution):
@@ -189,32 +155,6 @@ class Categorical(Distribution):
 _LARGEST = {dtypes.float32: 3.4028234663852886e38, dtypes.float64: 1.7976931348623157e308, dtypes.float16: 65504.0}
 
 
-class Poisson(Distribution):
-    """Numbers of events that come at this rate."""
-
-    arg_constraints: ClassVar = {"rate": NONNEGATIVE}
-    support = COUNT
-
-    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
-        (self.rate,) = together(rate)
-        super().__init__(self.rate.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.rate
-
-    variance = mean
-
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        with no_grad():
-            return FUNCTIONS["poisson"](self.rate.expand(self._extended_shape(sample_shape)))
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        rate, value = FUNCTIONS["broadcast_tensors"](self.rate, value)
-        return FUNCTIONS["xlogy"](value, rate) - rate - FUNCTIONS["lgamma"](value + 1)
-
-
 _REGISTERED: dict[tuple[type[Any], type[Any]], Callable[[Any, Any], Tensor]] = {}
 
 
@@ -228,7 +168,7 @@ def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-def kl_divergence(p: Any, q: Any) -> Tensor:
+def kl_divergence(p: object, q: object) -> Tensor:
     """KL(p ‖ q) of each place of the batch; NotImplementedError for kinds that nothing is registered for."""
     for kind_p in type(p).__mro__:
         for kind_q in type(q).__mro__:
@@ -243,23 +183,6 @@ def kl_divergence(p: Any, q: Any) -> Tensor:
 def _normal(p: Normal, q: Normal) -> Tensor:
     ratio = (p.scale / q.scale).pow(2)
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
-
-
-@register_kl(Laplace, Laplace)
-def _laplace(p: Laplace, q: Laplace) -> Tensor:
-    ratio, apart = p.scale / q.scale, (p.loc - q.loc).abs()
-    return -ratio.log() + apart / q.scale + ratio * FUNCTIONS["exp"](-apart / p.scale) - 1
-
-
-@register_kl(Exponential, Exponential)
-def _exponential(p: Exponential, q: Exponential) -> Tensor:
-    ratio = q.rate / p.rate
-    return ratio - 1 - ratio.log()
-
-
-@register_kl(Poisson, Poisson)
-def _poisson(p: Poisson, q: Poisson) -> Tensor:
-    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
 
 @register_kl(Bernoulli, Bernoulli)

@@ -28,11 +28,9 @@ class Constraint:
 REAL = Constraint("Real()", lambda x: ~x.isnan())
 REAL_VECTOR = Constraint("IndependentConstraint(Real(), 1)", lambda x: (~x.isnan()).all(-1), 1)
 POSITIVE = Constraint("GreaterThan(lower_bound=0.0)", lambda x: x > 0)
-NONNEGATIVE = Constraint("GreaterThanEq(lower_bound=0.0)", lambda x: x >= 0)
 UNIT = Constraint("Interval(lower_bound=0.0, upper_bound=1.0)", lambda x: (x >= 0) & (x <= 1))
 SIMPLEX = Constraint("Simplex()", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)
 BOOLEAN = Constraint("Boolean()", lambda x: (x == 0) | (x == 1))
-COUNT = Constraint("IntegerGreaterThan(lower_bound=0)", lambda x: (x.remainder(1) == 0) & (x >= 0))
 
 
 class Distribution:
@@ -90,12 +88,12 @@ class Distribution:
     def _extended_shape(self, sample_shape: Any = ()) -> Size:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: object = ()) -> Tensor:
         """Random values of `sample_shape + batch_shape + event_shape`, without a gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: object = ()) -> Tensor:
         """Random values through which the gradient reaches the parameters."""
         raise NotImplementedError
 
@@ -114,7 +112,7 @@ class Distribution:
     def perplexity(self) -> Tensor:
         return self.entropy().exp()
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: object) -> None:
         if not self._validate_args:
             return
         if not isinstance(value, Tensor):
@@ -138,7 +136,7 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def together(*values: Any) -> list[Tensor]:
+def together(*values: object) -> list[Tensor]:
     """Numbers and tensors as tensors of one shape."""
     given = [v for v in values if isinstance(v, Tensor)]
     kind = given[0].dtype if given else dtypes.get_default_dtype()

@@ -41,7 +41,7 @@ def CppExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -
     return setuptools.Extension(name, list(map(os.fspath, sources)), *args, **kwargs)
 
 
-def CUDAExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> setuptools.Extension:
+def CUDAExtension(name: str, sources: Sequence[str], *args: object, **kwargs: object) -> setuptools.Extension:
     """The C++ part of an extension with a part for GPUs, which is left out: the builder says so."""
     kwargs.pop("dlink", None)
     kwargs.pop("dlink_libraries", None)
@@ -52,11 +52,11 @@ class BuildExtension(build_ext):
     """setuptools' build_ext for extensions of PyTorch: flags for C++ among flags for others, and no GPU."""
 
     @classmethod
-    def with_options(cls, **options: Any) -> type[BuildExtension]:
+    def with_options(cls, **options: object) -> type[BuildExtension]:
         """A subclass with these options set: `no_python_abi_suffix`, `use_ninja`."""
 
         class WithOptions(cls):  # type: ignore[valid-type, misc]
-            def __init__(self, *args: Any, **kwargs: Any) -> None:
+            def __init__(self, *args: object, **kwargs: object) -> None:
                 super().__init__(*args, **{**options, **kwargs})
 
         return WithOptions

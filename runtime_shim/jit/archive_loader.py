@@ -27,7 +27,7 @@ meaning (`caffe2/serialize/versions.h`): 3 for most models, 4 to 10 for a few op
 
 def load(
     f: ArchiveSource,
-    map_location: Any = None,
+    map_location: object = None,
     _extra_files: dict[str, Any] | None = None,
     *,
     backend: Any = None,
@@ -164,7 +164,7 @@ class _Loader:
             **{f"torch.jit._pickle build_{kind}list": _build_list for kind in ("int", "double", "bool", "tensor")},
         }
 
-    def _device(self, name: Any, index: Any = None) -> Any:
+    def _device(self, name: object, index: object = None) -> Any:
         if name != "cpu" and self._map_location is None:
             raise ArchiveError(f"a device {brief(name)}; pass map_location='cpu' to load it here")
         return self._table.arguments.device("cpu")
@@ -179,14 +179,14 @@ class _Loader:
         self._without_state[id(instance)] = instance
         return instance
 
-    def enumerator(self, name: str, value: Any) -> Any:
+    def enumerator(self, name: str, value: object) -> Any:
         declared = self._unit.classes.get(name)
         for member in declared.members.values() if declared else ():
             if type(member.value) is type(value) and member.value == value:
                 return member
         raise ArchiveError(f"{name} has no member with value {brief(value)}")
 
-    def build(self, instance: Any, state: Any) -> None:
+    def build(self, instance: object, state: object) -> None:
         if not isinstance(instance, ScriptObject):
             raise ArchiveError(f"state for a {type(instance).__name__}")
         if self._without_state.pop(id(instance), None) is None:
@@ -200,7 +200,7 @@ class _Loader:
             raise ArchiveError(f"{instance.script_class.qualified_name} has a state that is not a dict")
         self._check_slots(instance)
 
-    def _set_state(self, restore: ParsedFunction, instance: ScriptObject, state: Any) -> None:
+    def _set_state(self, restore: ParsedFunction, instance: ScriptObject, state: object) -> None:
         for owner in (restore, *self._reached(restore)):
             for lacking in owner.lacking:
                 if not lacking.conditional:
@@ -232,7 +232,7 @@ class _Loader:
         if surplus:
             raise ArchiveError(f"{declared.qualified_name} has a value for {min(surplus)!r}, which is not declared")
 
-    def _fits(self, value: Any, type_: Type) -> bool:
+    def _fits(self, value: object, type_: Type) -> bool:
         pay(weight(value, LARGEST))
         try:
             if has_type(value, type_, self._runtime.world):
@@ -296,19 +296,19 @@ class _Loader:
                     yield by_name[called]
 
 
-def _complex(real: Any, imaginary: Any) -> complex:
+def _complex(real: object, imaginary: object) -> complex:
     if not (isinstance(real, (int, float)) and isinstance(imaginary, (int, float))):
         raise ArchiveError("a complex number that is not made of two numbers")
     return complex(real, imaginary)
 
 
-def _build_list(values: Any) -> list[Any]:
+def _build_list(values: object) -> list[Any]:
     if not isinstance(values, list):
         raise ArchiveError("a typed list that is not a list")
     return values
 
 
-def _restore_type_tag(value: Any, type_: Any) -> Any:
+def _restore_type_tag(value: object, type_: object) -> Any:
     """A container with its type, which the declaration of the attribute repeats."""
     if not isinstance(type_, str):
         raise ArchiveError("a type tag that is not a string")

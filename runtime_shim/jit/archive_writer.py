@@ -65,7 +65,7 @@ class Runtime:
         except Exception as error:
             raise ScriptFailure(error, [ScriptFrame(function, env[LINE])]) from error
 
-    def invoke(self, function: ParsedFunction, instance: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def invoke(self, function: ParsedFunction, instance: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """One call from Python: arguments are matched with the schema and converted, errors are PyTorch's."""
         arguments = self._bind(function, [instance, *args], kwargs)
         account = account_in_force() or Account(self.limits.of_a_run(self.size + sum(map(_bytes_of, arguments))))
@@ -122,7 +122,7 @@ class Runtime:
             )
         return bound
 
-    def _converted(self, function: ParsedFunction, name: str, type_: Type, value: Any, position: int) -> Any:
+    def _converted(self, function: ParsedFunction, name: str, type_: Type, value: object, position: int) -> Any:
         try:
             return convert(value, type_, self.world)
         except Mismatch as error:
@@ -133,7 +133,7 @@ class Runtime:
                 f"Declaration: {function.schema}"
             ) from error
 
-    def _outside(self, value: Any) -> Any:
+    def _outside(self, value: object) -> Any:
         """A result as Python gets it: containers copied, so that code and caller share none."""
         if isinstance(value, list):
             return [self._outside(item) for item in value]
@@ -154,7 +154,7 @@ def runtime_of(module: ScriptObject) -> Runtime:
     return runtime
 
 
-def _bytes_of(value: Any) -> int:
+def _bytes_of(value: object) -> int:
     """How much of memory an argument has: that of tensors, in containers too."""
     if isinstance(value, (list, tuple)):
         return sum(map(_bytes_of, value))
@@ -213,7 +213,7 @@ class _Pickled:
         self._storages: dict[tuple[int, str], tuple[str, Any]] = {}
         """By address and dtype: the key of the record, and a flat tensor of all elements."""
 
-    def bytes_of(self, value: Any, declared: Type) -> bytes:
+    def bytes_of(self, value: object, declared: Type) -> bytes:
         """The whole pickle."""
         self._value(value, declared)
         return bytes(self._out + b".")
@@ -249,7 +249,7 @@ class _Pickled:
         else:
             raise RuntimeError(f"a {type(value).__name__} can't be saved in a TorchScript archive")
 
-    def _shared(self, value: Any, declared: Type) -> None:
+    def _shared(self, value: object, declared: Type) -> None:
         """What may be referred to twice."""
         if isinstance(value, ScriptObject):
             self._object(value)
@@ -338,7 +338,7 @@ class _Pickled:
         return isinstance(value, self._runtime.backend.Tensor)
 
 
-def _plain(value: Any) -> bytes:
+def _plain(value: object) -> bytes:
     """The opcode of a number, text or None; nothing for other values."""
     match value:
         case None:

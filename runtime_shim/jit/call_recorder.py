@@ -45,7 +45,7 @@ class TracedInt(int):
 def _arithmetic(name: str, op: str, *, reflected: bool) -> Callable[[TracedInt, Any], Any]:
     plain = getattr(int, name)
 
-    def compute(self: TracedInt, other: Any) -> Any:
+    def compute(self: TracedInt, other: object) -> Any:
         found = plain(int(self), other if not isinstance(other, TracedInt) else int(other))
         if type(found) is not int or not isinstance(other, int):
             return found
@@ -98,7 +98,7 @@ class CallRecorder(Trace):
 
     # ---- what the layers tell
 
-    def record(self, op: str, keys: int, result: Any) -> None:
+    def record(self, op: str, keys: int, result: object) -> None:
         if self.depth == 0 and op != "create" and threading.get_ident() == self.thread:
             raise UnsupportedError(
                 f"the shim's torch.jit.trace can't follow a function that calls the op {op}: it has no spelling here; "
@@ -111,7 +111,7 @@ class CallRecorder(Trace):
         """`function`, each call of which becomes a line."""
 
         @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Any:
             if self.depth or threading.get_ident() != self.thread:
                 return function(*args, **kwargs)
             spelled = None
@@ -141,7 +141,7 @@ class CallRecorder(Trace):
         self._number += 1
         return f"_{self._number - 1}"
 
-    def _bind(self, result: Any, op: str, expression: str) -> None:
+    def _bind(self, result: object, op: str, expression: str) -> None:
         """A line that gives the tensors of a result their names."""
         if isinstance(result, Tensor):
             self._know(result, self.name())
@@ -163,7 +163,7 @@ class CallRecorder(Trace):
         self.codes[id(tensor)] = code
         self.kept.append(tensor)
 
-    def code(self, value: Any) -> str:
+    def code(self, value: object) -> str:
         """The expression for an argument. UnsupportedError for what TorchScript has no expression for."""
         match value:
             case Tensor():
@@ -234,7 +234,7 @@ class CallRecorder(Trace):
         """`Tensor.__getitem__`."""
 
         @functools.wraps(function)
-        def call(tensor: Tensor, index: Any) -> Any:
+        def call(tensor: Tensor, index: object) -> Any:
             if self.depth or threading.get_ident() != self.thread:
                 return function(tensor, index)
             expression = self._indexed(self.code(tensor), tensor._array.ndim, index)
@@ -249,7 +249,7 @@ class CallRecorder(Trace):
         """`Tensor.__setitem__`."""
 
         @functools.wraps(function)
-        def call(tensor: Tensor, index: Any, value: Any) -> None:
+        def call(tensor: Tensor, index: object, value: object) -> None:
             if self.depth or threading.get_ident() != self.thread:
                 function(tensor, index, value)
                 return
@@ -270,7 +270,7 @@ class CallRecorder(Trace):
 
         return call
 
-    def _indexed(self, code: str, rank: int, index: Any) -> str:
+    def _indexed(self, code: str, rank: int, index: object) -> str:
         parts = list(index) if isinstance(index, tuple) else [index]
         if any(isinstance(part, (Tensor, list)) for part in parts):
             if all(isinstance(part, (Tensor, list)) or part is Ellipsis or _is_whole(part) for part in parts):
@@ -316,7 +316,7 @@ class CallRecorder(Trace):
 
     def leaking(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def call(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+        def call(tensor: Tensor, *args: object, **kwargs: object) -> Any:
             if not self.depth and threading.get_ident() == self.thread and id(tensor) in self.codes:
                 if sys._getframe(1).f_globals.get("__name__", "").startswith(_OURS):
                     raise UnsupportedError(
@@ -343,7 +343,7 @@ class CallRecorder(Trace):
         return call
 
 
-def _is_whole(part: Any) -> bool:
+def _is_whole(part: object) -> bool:
     return isinstance(part, slice) and part == slice(None)
 
 
@@ -372,7 +372,7 @@ def recording_calls(recorder: CallRecorder) -> Iterator[None]:
 
     undo: list[Callable[[], None]] = []
 
-    def put(holder: Any, name: str, value: Any) -> None:
+    def put(holder: object, name: str, value: object) -> None:
         before = vars(holder)[name]
         undo.append(lambda: setattr(holder, name, before))
         setattr(holder, name, value)

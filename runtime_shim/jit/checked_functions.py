@@ -96,7 +96,7 @@ def _named(text: str, names: dict[str, Any]) -> Any:
         raise RuntimeError(f"Unknown type name '{error.name}':\n# type: {text}") from error
 
 
-def type_of(annotation: Any) -> SchemaType:
+def type_of(annotation: object) -> SchemaType:
     """The type that an annotation names; "Any" for one that schemas have no type for."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in _NAMES:
@@ -422,7 +422,7 @@ class FunctionChecker(ast.NodeVisitor):
                 f"\n{name} is called recursively. Recursive calls are not supported:\n{self.source.marked(node)}"
             )
 
-    def use(self, found: Any, node: ast.expr, values: tuple[type, ...] = ATTRIBUTES) -> None:
+    def use(self, found: object, node: ast.expr, values: tuple[type, ...] = ATTRIBUTES) -> None:
         """Scripts a function of Python; refuses a value, but those of the types that attributes of modules may have."""
         if inspect.isfunction(found):
             if is_ours(found) or hasattr(found, "_torchscript_modifier"):
@@ -440,7 +440,7 @@ class FunctionChecker(ast.NodeVisitor):
 _LOCAL: Any = object()
 
 
-def is_ours(found: Any) -> bool:
+def is_ours(found: object) -> bool:
     """Whether something is PyTorch's here; a tensor in a global variable is refused as every value is."""
     from ..core.tensor import Tensor
 

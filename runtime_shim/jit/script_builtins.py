@@ -29,10 +29,10 @@ class Builtins:
     def get(self, name: str) -> Callable[..., Any] | None:
         return self._functions.get(name)
 
-    def number(self, value: Any) -> Any:
+    def number(self, value: object) -> Any:
         """The number in a tensor of one element; any other value as it is."""
         return value.item() if isinstance(value, self._tensor) else value
 
 
-def _print(*values: Any) -> None:
+def _print(*values: object) -> None:
     sys.stdout.write(" ".join(to_text(value) for value in values) + "\n")

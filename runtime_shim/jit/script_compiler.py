@@ -57,7 +57,7 @@ def _as_list(tensor: Any) -> Any:
     return tensor.tolist()
 
 
-def _as_key(value: Any) -> Any:
+def _as_key(value: object) -> Any:
     if isinstance(value, (list, tuple, dict)):
         raise RuntimeError(f"a {type(value).__name__} is not a key of a dict")
     return value
@@ -468,7 +468,7 @@ class _FunctionCompiler:
         return lambda env: call(value(env), name, [argument(env) for argument in arguments], env)
 
     @staticmethod
-    def _call_method(instance: Any, name: str, arguments: list[Any], env: Env) -> Any:
+    def _call_method(instance: object, name: str, arguments: list[Any], env: Env) -> Any:
         if not isinstance(instance, ScriptObject):
             raise RuntimeError(f"a {type(instance).__name__} has no method {name}")
         method = instance.script_class.methods.get(name)

@@ -43,7 +43,7 @@ class ArchiveModule(ScriptObject):
                 output = result
         return output
 
-    def run_method(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def run_method(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """Calls a method by name. RuntimeError when the module has none of this name."""
         return self.get_method(name)(*args, **kwargs)
 
@@ -61,7 +61,7 @@ class ArchiveModule(ScriptObject):
 
     # Attributes.
 
-    def attr(self, name: str, *default: Any) -> Any:
+    def attr(self, name: str, *default: object) -> Any:
         """The attribute of this name; a default as second argument is returned when there is none."""
         if name in self.slots:
             return self.slots[name]
@@ -75,7 +75,7 @@ class ArchiveModule(ScriptObject):
         """Whether the module has an attribute of this name (not: a method)."""
         return name in self.slots or name in self.script_class.constants
 
-    def setattr(self, name: str, value: Any) -> None:
+    def setattr(self, name: str, value: object) -> None:
         """Sets a declared attribute. AttributeError when there is none, RuntimeError when the type does not fit."""
         declared = self.script_class
         if name not in declared.attributes:
@@ -87,7 +87,7 @@ class ArchiveModule(ScriptObject):
                 f"Could not cast attribute '{name}' to {declared.attributes[name]}: found {brief(value)}"
             ) from error
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         self.setattr(name, value)
 
     def __dir__(self) -> list[str]:
@@ -259,7 +259,7 @@ class ArchiveModule(ScriptObject):
     def __len__(self) -> int:
         return int(self._container("__len__")())
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return bool(self._container("__contains__")(key))
 
     def __iter__(self) -> Iterator[ArchiveModule]:
@@ -282,11 +282,11 @@ class ArchiveModule(ScriptObject):
         return found
 
 
-def _is_dtype(value: Any) -> bool:
+def _is_dtype(value: object) -> bool:
     return hasattr(value, "is_floating_point") or type(value).__name__ == "dtype"
 
 
-def _floating(dtype: Any) -> bool:
+def _floating(dtype: object) -> bool:
     name = str(dtype)
     return "float" in name or "complex" in name
 

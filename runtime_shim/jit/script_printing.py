@@ -29,7 +29,7 @@ _TENSOR_TYPES = {
 }
 
 
-def to_text(value: Any, quote: bool = False) -> str:
+def to_text(value: object, quote: bool = False) -> str:
     """`value` as C++ streams it. A string is in quotes when `quote`."""
     if isinstance(value, str):
         return _quoted(value) if quote else value

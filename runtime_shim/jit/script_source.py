@@ -71,7 +71,7 @@ class ParsedFunction:
             written.append(text)
         return f"{self.name}({', '.join(written)}) -> {self.returns.schema}"
 
-    def bound(self, instance: Any) -> Method:
+    def bound(self, instance: object) -> Method:
         return Method(self, instance)
 
 
@@ -389,7 +389,7 @@ def qualified(node: ast.expr) -> str | None:
 class Method:
     """A method bound to its object. Calling it runs it."""
 
-    def __init__(self, function: ParsedFunction, instance: Any) -> None:
+    def __init__(self, function: ParsedFunction, instance: object) -> None:
         self._function = function
         self._instance = instance
 

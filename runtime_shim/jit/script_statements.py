@@ -106,7 +106,7 @@ def for_loop(line: int, name: str, count: ScriptExpression, body: tuple[ScriptSt
     return run
 
 
-def has_one_of(value: Any, types: list[Type], world: World) -> bool:
+def has_one_of(value: object, types: list[Type], world: World) -> bool:
     pay(weight(value, LARGEST))
     return any(has_type(value, type_, world) for type_ in types)
 
@@ -118,7 +118,7 @@ def class_constant(instance: ScriptObject, name: str) -> Any:
     raise RuntimeError(f"{instance.script_class.qualified_name} has no value for `{name}`")
 
 
-def field_of(value: Any, name: str) -> Any:
+def field_of(value: object, name: str) -> Any:
     if isinstance(value, Enumerator) and name in ("name", "value"):
         return value.name if name == "name" else value.value
     if isinstance(value, tuple) and name in getattr(value, "_fields", ()):

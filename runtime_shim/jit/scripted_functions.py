@@ -23,7 +23,9 @@ from .traced_modules import TracedModule, TracingCheckError, trace_module
 from .traced_modules import traced as trace
 
 
-def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
+def script(
+    obj: object, optimize: object = None, _frames_up: int = 0, _rcb: object = None, example_inputs: object = None
+) -> Any:
     """A ScriptFunction of a Python function, a RecursiveScriptModule of a module; classes are returned as they are.
 
     NotSupportedError or RuntimeError if the function, or one that it calls, is not TorchScript; OSError if the source
@@ -68,12 +70,12 @@ def export(fn: Any) -> Any:
     return fn
 
 
-def annotate(the_type: Any, the_value: Any) -> Any:
+def annotate(the_type: object, the_value: object) -> Any:
     """`the_value`, which TorchScript takes to be of `the_type`."""
     return the_value
 
 
-def script_if_tracing(fn: Any) -> Any:
+def script_if_tracing(fn: object) -> Any:
     """`fn`: the shim doesn't trace."""
     return fn
 
@@ -85,12 +87,12 @@ def is_tracing() -> bool:
     return False
 
 
-def _overload(func: Any) -> Any:
+def _overload(func: object) -> Any:
     """Marks one of several declarations of a function; the last one has the body."""
     return func
 
 
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+def fork(func: Callable[..., Any], *args: object, **kwargs: object) -> Future[Any]:
     """A future of `func(*args, **kwargs)`, which is done; raises what the function raises."""
     made: Future[Any] = Future()
     made.set_result(func(*args, **kwargs))

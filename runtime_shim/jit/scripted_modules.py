@@ -32,7 +32,7 @@ _UNCOMPILED = frozenset({"ignore", "unused"})
 class ScriptModule(Module):
     """The base of modules whose methods are marked with `script_method`; these are checked at the end of `__init__`."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         marked = [name for name, value in vars(cls).items() if _MARKED in getattr(value, "__dict__", ())]
         init = cls.__init__
@@ -59,7 +59,7 @@ def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a method of a ScriptModule as TorchScript."""
 
     @functools.wraps(fn)
-    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self: object, /, *args: object, **kwargs: object) -> Any:
         method = self.__dict__.get("_methods", {}).get(fn.__name__)
         return fn(self, *args, **kwargs) if method is None else method(self, *args, **kwargs)
 
@@ -115,7 +115,7 @@ class RecursiveScriptModule(ScriptModule):
         mark = getattr(getattr(type(python), name, None), "_torchscript_modifier", "")
         return getattr(python, name) if mark in _UNCOMPILED else super().__getattr__(name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         python = self.__dict__.get("_python")
         if python is not None and (name == "training" or (name in python.__dict__ and name not in self.__dict__)):
             python.__dict__[name] = value
@@ -137,7 +137,7 @@ class RecursiveScriptModule(ScriptModule):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._container("__iter__"))
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._container("__contains__")
 
     def __getitem__(self, key: Any) -> Any:
@@ -263,7 +263,7 @@ class _MethodChecker(FunctionChecker):
             )
 
 
-def _is_attribute(value: Any) -> bool:
+def _is_attribute(value: object) -> bool:
     """Whether TorchScript can keep a value as a module's attribute: tensors, plain values, containers of them, code."""
     if isinstance(value, (list, tuple)):
         return all(map(_is_attribute, value))
@@ -302,7 +302,7 @@ class FrozenModule(RecursiveScriptModule):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self._constant(*args, **kwargs)
 
-    def run_method(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def run_method(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """Calls `forward` or a preserved method. RuntimeError when there is none of this name."""
         if name != "forward" and name not in self._preserved:
             raise RuntimeError(f"Method '{name}' is not defined.")
@@ -325,7 +325,7 @@ class FrozenModule(RecursiveScriptModule):
             return getattr(own["_constant"], name)
         raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         Module.__setattr__(self, name, value)
 
     def _get_name(self) -> str:
@@ -360,6 +360,6 @@ def optimize_for_inference(mod: Any, other_methods: Sequence[str] | None = None)
     return mod if isinstance(mod, FrozenModule) else freeze(mod.eval(), preserved_attrs=other_methods)
 
 
-def _check_scripted(module: Any, function: str) -> None:
+def _check_scripted(module: object, function: str) -> None:
     if not isinstance(module, (RecursiveScriptModule, ArchiveModule)):
         raise RuntimeError(_EXPECTS.format(function))

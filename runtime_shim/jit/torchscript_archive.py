@@ -255,10 +255,10 @@ class Instances(Protocol):
     def new(self, name: str) -> Any:
         """An empty instance of the class with this qualified name."""
 
-    def build(self, instance: Any, state: Any) -> None:
+    def build(self, instance: object, state: object) -> None:
         """Gives an instance its state."""
 
-    def enumerator(self, name: str, value: Any) -> Any:
+    def enumerator(self, name: str, value: object) -> Any:
         """The member of an enumeration with this value."""
 
 
@@ -275,7 +275,7 @@ class _ArchiveNames:
             return True
         return name.module.startswith("__torch__") or name.key in self._builders
 
-    def call(self, name: Global, arguments: Any) -> Any:
+    def call(self, name: Global, arguments: object) -> Any:
         if name.module.startswith("__torch__"):  # an enumerator: the argument is its value, in no tuple
             return self._instances.enumerator(str(name), arguments)
         if not isinstance(arguments, tuple):
@@ -285,12 +285,12 @@ class _ArchiveNames:
             raise ValueError(f"{name} cannot be called")
         return builder(*arguments)
 
-    def new(self, name: Global, arguments: Any) -> Any:
+    def new(self, name: Global, arguments: object) -> Any:
         if not name.module.startswith("__torch__") or arguments != ():
             raise ValueError("NEWOBJ needs a class of the archive and no arguments")
         return self._instances.new(str(name))
 
-    def build(self, instance: Any, state: Any) -> None:
+    def build(self, instance: object, state: object) -> None:
         self._instances.build(instance, state)
 
 

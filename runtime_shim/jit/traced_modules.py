@@ -185,13 +185,13 @@ class _FunctionHolder(Module):
 def trace_module(
     mod: Module,
     inputs: Mapping[str, Any],
-    optimize: Any = None,
+    optimize: object = None,
     check_trace: bool = True,
     check_inputs: Sequence[Mapping[str, Any]] | None = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
-    *_: Any,
-    **__: Any,
+    *_: object,
+    **__: object,
 ) -> TracedModule:
     """As `traced`, of several methods of a module: their names with the inputs of each."""
     if not isinstance(mod, Module):
@@ -261,7 +261,7 @@ def _attribute(owner: str, path: str) -> str:
     return owner
 
 
-def _apart(value: Any) -> Any:
+def _apart(value: object) -> Any:
     """An input as another object, for one tensor may be given twice."""
     if isinstance(value, Tensor):
         found = value.detach()
@@ -273,7 +273,7 @@ def _apart(value: Any) -> Any:
     return value
 
 
-def _know(value: Any, code: str, codes: dict[int, str]) -> None:
+def _know(value: object, code: str, codes: dict[int, str]) -> None:
     if isinstance(value, Tensor):
         codes[id(value)] = code
     elif isinstance(value, (list, tuple)):
@@ -284,7 +284,7 @@ def _know(value: Any, code: str, codes: dict[int, str]) -> None:
             _know(part, f'{code}["{key}"]', codes)
 
 
-def _type_of(value: Any, what: str) -> str:
+def _type_of(value: object, what: str) -> str:
     if isinstance(value, Tensor):
         return "Tensor"
     if isinstance(value, tuple) and value:
@@ -311,7 +311,7 @@ def _type_of(value: Any, what: str) -> str:
     )
 
 
-def _tensors(value: Any) -> list[Tensor]:
+def _tensors(value: object) -> list[Tensor]:
     if isinstance(value, Tensor):
         return [value]
     if isinstance(value, dict):
@@ -319,7 +319,7 @@ def _tensors(value: Any) -> list[Tensor]:
     return [found for part in value for found in _tensors(part)] if isinstance(value, (list, tuple)) else []
 
 
-def _result(value: Any, code: Callable[[Any], str]) -> str:
+def _result(value: object, code: Callable[[Any], str]) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(_result(part, code) for part in value)}{',' if len(value) == 1 else ''})"
     if isinstance(value, list):

@@ -33,7 +33,7 @@ def _sized(op: str, rank: int) -> Spelling:
 
 
 def _softmax(op: str) -> Spelling:
-    def spell(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Spelled:
+    def spell(input: object, dim: object = None, _stacklevel: int = 3, dtype: object = None) -> Spelled:
         return None if dim is None else (op, input, dim, dtype)
 
     return spell
@@ -82,7 +82,7 @@ _BY_NAMES = {
 def _by_names(name: str) -> Spelling:
     function = getattr(functional, name)
 
-    def spell(*args: Any, **kwargs: Any) -> Spelled:
+    def spell(*args: object, **kwargs: object) -> Spelled:
         return spelled_by_names(_BY_NAMES[name], function, args, kwargs)
 
     return spell
@@ -113,7 +113,7 @@ def _sizes(op: str) -> Spelling:
     return spell
 
 
-def _view(self: Any, *sizes: Any, dtype: Any = None) -> Spelled:
+def _view(self: object, *sizes: object, dtype: object = None) -> Spelled:
     if dtype is not None or (len(sizes) == 1 and isinstance(sizes[0], dtypes.dtype)):
         return "view", self, dtype or sizes[0]
     return _sizes("view")(self, *sizes)
@@ -215,7 +215,7 @@ def spelling(holder: str, name: str) -> Spelling | None:
     if holder == "torch" and name in FACTORIES:
         return _factory(name)
 
-    def spell(*args: Any, **kwargs: Any) -> Spelled:
+    def spell(*args: object, **kwargs: object) -> Spelled:
         if "out" in kwargs:
             return None
         if "input" in kwargs:

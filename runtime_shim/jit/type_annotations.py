@@ -111,7 +111,7 @@ class Mismatch(Exception):
     """A value is not of the type that is declared for it."""
 
 
-def convert(value: Any, type_: Type, world: World) -> Any:
+def convert(value: object, type_: Type, world: World) -> Any:
     """`value` as the interpreter holds a `type_`: containers copied, an int for a float widened. Raises Mismatch.
 
     As PyTorch's `toIValue` (`torch/csrc/jit/python/pybind_utils.cpp`).
@@ -159,7 +159,7 @@ def _named_tuple(value: tuple[Any, ...], named: Any, world: World) -> Any:
     return named(*(convert(item, arg, world) for item, arg in zip(value, named.__field_types__, strict=True)))
 
 
-def _first_that_fits(value: Any, types: tuple[Type, ...], world: World) -> Any:
+def _first_that_fits(value: object, types: tuple[Type, ...], world: World) -> Any:
     # An exact member first: 3 for Union[float, int] stays an int.
     for candidate in types:
         if has_type(value, candidate, world):
@@ -172,7 +172,7 @@ def _first_that_fits(value: Any, types: tuple[Type, ...], world: World) -> Any:
     raise Mismatch
 
 
-def _int(value: Any) -> int:
+def _int(value: object) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or (hasattr(value, "shape") and value.shape):
         if isinstance(value, bool):
             return int(value)
@@ -189,36 +189,36 @@ def _float(value: Any) -> float:
     raise Mismatch
 
 
-def _complex(value: Any) -> complex:
+def _complex(value: object) -> complex:
     if isinstance(value, (int, float, complex)):
         return complex(value)
     raise Mismatch
 
 
-def _bool(value: Any) -> bool:
+def _bool(value: object) -> bool:
     if isinstance(value, (bool, int)):
         return bool(value)
     raise Mismatch
 
 
-def _str(value: Any) -> str:
+def _str(value: object) -> str:
     if isinstance(value, str):
         return value
     raise Mismatch
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     if isinstance(value, (bool, int, float, complex)) or hasattr(value, "is_leaf"):
         return value
     raise Mismatch
 
 
-def _none(value: Any) -> None:
+def _none(value: object) -> None:
     if value is not None:
         raise Mismatch
 
 
-def _device(value: Any) -> Any:
+def _device(value: object) -> Any:
     if hasattr(value, "type") and hasattr(value, "index"):
         return value
     raise Mismatch
@@ -237,7 +237,7 @@ _CHECKS: dict[str, Any] = {
 }
 
 
-def _is_instance_of_class(value: Any, qualified_name: str) -> bool:
+def _is_instance_of_class(value: object, qualified_name: str) -> bool:
     if isinstance(value, ScriptObject):
         return value.script_class.qualified_name == qualified_name or value.script_class.implements(qualified_name)
     if isinstance(value, Enumerator):
@@ -245,7 +245,7 @@ def _is_instance_of_class(value: Any, qualified_name: str) -> bool:
     return getattr(type(value), "__qualified_name__", None) == qualified_name
 
 
-def has_type(value: Any, type_: Type, world: World) -> bool:
+def has_type(value: object, type_: Type, world: World) -> bool:
     """`isinstance(value, T)` of TorchScript: exact, an int is not a float, a bool no int; List[int] looks inside."""
     name = type_.name
     if name in _EXACT:

@@ -48,7 +48,9 @@ def _library(namespace: str, lib: Library | None) -> Library:
     return lib
 
 
-def define(qualname: Any, schema: str, alias_analysis: str = "", *, lib: Library | None = None, tags: Any = ()) -> Any:
+def define(
+    qualname: object, schema: str, alias_analysis: str = "", *, lib: Library | None = None, tags: object = ()
+) -> Any:
     """Declare `namespace::name` with a schema without the name, `(Tensor x) -> Tensor`.
 
     `define(library, schema)` declares an op of that Library, and decorates its kernel for all devices.
@@ -100,7 +102,7 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
 
 
 def register_autograd(
-    op: Any,
+    op: object,
     backward: Callable[..., Any],
     /,
     *,
@@ -126,7 +128,7 @@ def register_autograd(
 
 
 def register_fake(
-    op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None, allow_override: bool = False
+    op: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None, allow_override: bool = False
 ) -> Any:
     """Register what an op does with tensors without memory. The shim has none, so that it never runs.
 
@@ -145,13 +147,13 @@ def register_fake(
     return register if func is None else register(func)
 
 
-def impl_abstract(qualname: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+def impl_abstract(qualname: object, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
     """The old name of `register_fake`."""
     return register_fake(qualname, func, lib=lib)
 
 
 def register_kernel(
-    op: Any, device_types: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None
+    op: object, device_types: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None
 ) -> Any:
     """Register what an op does for one type of device, several, or all (None); usable as a decorator."""
     own = defined_op(op)
@@ -167,7 +169,7 @@ def register_kernel(
     return register if func is None else register(func)
 
 
-def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+def register_vmap(op: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
     """Accepted; the shim has no vmap, so that it never runs."""
     own = defined_op(op)
     schema = (_defined(op) if own is None else own._opoverload)._schema
@@ -180,7 +182,7 @@ def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Li
     return (lambda function: None) if func is None else None
 
 
-def _defined(op: Any) -> OpOverload:
+def _defined(op: object) -> OpOverload:
     """The op itself, or of the name `namespace::name`."""
     if isinstance(op, OpOverload):
         return op

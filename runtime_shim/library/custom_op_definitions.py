@@ -107,7 +107,7 @@ def autograd_kernel(op: OpOverload, backward: Callable[..., Any], setup_context:
     body = {"forward": staticmethod(forward), "backward": staticmethod(run_backward)}
     function: Any = type(name, (Function,), body)
 
-    def kernel(*args: Any, **keywords: Any) -> Any:
+    def kernel(*args: object, **keywords: object) -> Any:
         if not (tls.state.grad_mode and any(map(requires_grad, tensors_in((*args, *keywords.values()))))):
             return below(args, keywords)
         assert op._schema is not None
@@ -170,7 +170,7 @@ def custom_op(
 class CustomOpDef:
     """An op made of a Python function. Calling it goes through the dispatcher."""
 
-    def __init__(self, namespace: str, name: str, schema: str, fn: _Function, tags: Any = None) -> None:
+    def __init__(self, namespace: str, name: str, schema: str, fn: _Function, tags: object = None) -> None:
         self._namespace, self._name, self._init_fn = namespace, name, fn
         self._qualname = f"{namespace}::{name}"
         self._kernels: dict[str | None, _Function] = {}
@@ -248,7 +248,7 @@ class CustomOpDef:
     def _takes_tensors(self) -> bool:
         return any(a.type.name == "Tensor" for a in self.schema.arguments)
 
-    def _run(self, *args: Any, **kwargs: Any) -> Any:
+    def _run(self, *args: object, **kwargs: object) -> Any:
         kernel = self._kernels.get("cpu") or self._kernels.get(None)
         if "cpu" in self._disabled or kernel is None:
             kernel = self._init_fn
@@ -309,11 +309,11 @@ class CustomOpDef:
             )
         self._backward, self._setup_context = backward, setup_context
 
-    def _run_setup(self, **given: Any) -> None:
+    def _run_setup(self, **given: object) -> None:
         if self._setup_context is not None:
             self._setup_context(**given)
 
-    def _run_backward(self, ctx: Any, *grads: Any) -> Any:
+    def _run_backward(self, ctx: object, *grads: object) -> Any:
         if self._backward is None:
             raise RuntimeError(
                 f"Trying to backward through {self._opoverload} but no autograd formula was registered. Please use "
@@ -328,7 +328,7 @@ def _module_of(function: _Function) -> Any:
     return inspect.getmodule(function)
 
 
-def defined_op(op: Any) -> CustomOpDef | None:
+def defined_op(op: object) -> CustomOpDef | None:
     """The op of `custom_op` that is meant by itself, by its overload or by its name."""
     if isinstance(op, CustomOpDef):
         return op

@@ -32,7 +32,7 @@ BACKEND_ALIAS = -2
 Kernel = Callable[..., Any]
 
 
-def fallthrough_kernel(*args: Any, **kwargs: Any) -> Any:
+def fallthrough_kernel(*args: object, **kwargs: object) -> Any:
     """Registered for a key, lets calls go on to the next layer. It is never called."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
@@ -161,7 +161,7 @@ class OpOverload:
             f"registered: {', '.join(LAYERS[b] for b in LAYERS if self._kernel(b) is not None) or 'none'}"
         )
 
-    def add_kernel(self, bit: int, kernel: Any) -> None:
+    def add_kernel(self, bit: int, kernel: object) -> None:
         """Put a kernel above those that the layer has."""
         if bit == BACKEND_ALIAS:
             # PyTorch looks again at what such a kernel stands for, and leaves the Autograd keys as they are.
@@ -171,7 +171,7 @@ class OpOverload:
         self.kernels.setdefault(bit, []).append(kernel)
         self._first_kernels = {}
 
-    def remove_kernel(self, bit: int, kernel: Any) -> None:
+    def remove_kernel(self, bit: int, kernel: object) -> None:
         """Take a kernel back."""
         self.kernels[bit].remove(kernel)
         self._first_kernels = {}

@@ -54,7 +54,7 @@ class _Seen(NamedTuple):
 
 
 def opcheck(
-    op: Any,
+    op: object,
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None = None,
     *,
@@ -94,7 +94,7 @@ def opcheck(
     return results
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     if isinstance(value, Tensor):
         return value.detach().clone().requires_grad_(requires_grad(value))
     return type(value)(map(_copied, value)) if isinstance(value, list | tuple) else value

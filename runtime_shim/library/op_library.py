@@ -85,7 +85,7 @@ class Library:
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
-    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+    def define(self, schema: str, alias_analysis: str = "", *, tags: object = ()) -> str:
         """Declare an op by its schema, `name(Tensor x, …) -> Tensor`; returns its name and overload.
 
         RuntimeError if the schema can't be parsed or the op is there already.
@@ -117,7 +117,9 @@ class Library:
         self._undo.append(lambda: _undefine(op, name))
         return schema.partition("(")[0].strip()
 
-    def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False) -> None:
+    def impl(
+        self, op_name: object, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False
+    ) -> None:
         """Register a kernel for one dispatch key (default: CompositeImplicitAutograd)."""
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")

@@ -56,7 +56,7 @@ class SchemaType:
             found = f"Optional[{found}]" if suffix == "?" else f"List[{found}]"
         return found
 
-    def cast(self, value: Any) -> Any:
+    def cast(self, value: object) -> Any:
         """`value` as a kernel gets it. CannotCast if it is of another type."""
         if not self.suffixes:
             return _cast(self.name, value)
@@ -78,7 +78,7 @@ class SchemaType:
             raise CannotCast(_UNCASTABLE.format(type(value))) from None
 
 
-def _cast(name: str, value: Any) -> Any:
+def _cast(name: str, value: object) -> Any:
     if name == "Tensor":
         if value is not None and not isinstance(value, Tensor):
             raise CannotCast(f"Unable to cast {value!s} to Tensor")
@@ -96,31 +96,31 @@ def _cast(name: str, value: Any) -> Any:
         raise CannotCast(_UNCASTABLE.format(type(value))) from None
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     if isinstance(value, Tensor):
         return int(value.item())
     return int(value.__index__()) if hasattr(value, "__index__") else _refuse()
 
 
-def _float(value: Any) -> float:
+def _float(value: object) -> float:
     return float(value.item() if isinstance(value, Tensor) else value) if hasattr(value, "__float__") else _refuse()
 
 
-def _bool(value: Any) -> bool:
+def _bool(value: object) -> bool:
     return bool(value) if value is None or hasattr(value, "__bool__") else _refuse()
 
 
-def _string(value: Any) -> str:
+def _string(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode()
     return value if isinstance(value, str) else _refuse()
 
 
-def _dtype(value: Any) -> dtype:
+def _dtype(value: object) -> dtype:
     return value if isinstance(value, dtype) else _refuse()
 
 
-def _device(value: Any) -> device:
+def _device(value: object) -> device:
     return device(value) if isinstance(value, str | device) else _refuse()
 
 
@@ -295,7 +295,7 @@ class Schema:
             for i, argument in enumerate(self.arguments)
         ]
 
-    def _cast(self, argument: SchemaArgument, position: int, value: Any) -> Any:
+    def _cast(self, argument: SchemaArgument, position: int, value: object) -> Any:
         try:
             return argument.type.cast(value)
         except CannotCast as error:
@@ -316,7 +316,7 @@ class Schema:
                     f"Argument '{name}' specified both as positional and keyword argument. Schema: {self}"
                 )
 
-    def returned(self, value: Any) -> Any:
+    def returned(self, value: object) -> Any:
         """Check and convert what a kernel returned. RuntimeError or TypeError if it is of another type."""
         if not self.returns:
             if value is not None:
@@ -336,7 +336,7 @@ class Schema:
             raise RuntimeError(str(error)) from None
 
 
-def _equal(value: Any, default: Any) -> bool:
+def _equal(value: object, default: object) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 

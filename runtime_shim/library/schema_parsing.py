@@ -250,7 +250,7 @@ RETURN_TYPES: dict[Any, str] = {
 SUPPORTED_PARAM_TYPES, SUPPORTED_RETURN_TYPES = PARAMETER_TYPES, RETURN_TYPES
 
 
-def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
+def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: object, op_name: str | None = None) -> str:
     """The schema that the annotations of a function say, `(Tensor x, SymInt n=2) -> Tensor`.
 
     `mutates_args` names the parameters that are written to, or is "unknown": then all tensors are. ValueError if a
@@ -290,7 +290,7 @@ class _Inference:
             )
         return f"{name or ''}({', '.join(shown)}) -> {self.returned()}"
 
-    def evaluated(self, annotation: Any) -> Any:
+    def evaluated(self, annotation: object) -> Any:
         """What an annotation that is a string names."""
         if isinstance(annotation, str):
             try:
@@ -329,7 +329,7 @@ class _Inference:
             )
         return f"{found} {name}={text}"
 
-    def refuse(self, name: str, annotation: Any, kind: Any) -> NoReturn:
+    def refuse(self, name: str, annotation: object, kind: object) -> NoReturn:
         hint = ""
         if typing.get_origin(kind) is tuple:
             elements = {e for e in typing.get_args(kind) if e is not Ellipsis}
@@ -354,7 +354,7 @@ class _Inference:
         found = [self.one_of(each, annotation) for each in typing.get_args(annotation)]
         return found[0] if len(found) == 1 else f"({', '.join(found)})"
 
-    def one_of(self, kind: Any, annotation: Any) -> str:
+    def one_of(self, kind: object, annotation: object) -> str:
         if kind not in RETURN_TYPES:
             self.fail(f"Return has unsupported type {annotation}. The valid types are: {RETURN_TYPES}.")
         return RETURN_TYPES[kind]

@@ -41,7 +41,7 @@ class TorchbindObject:
 
     _pointer: Any = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise RuntimeError(
             f"{type(self).__qualname__} has no constructor: its library gives torch::class_ no torch::init"
         )
@@ -68,10 +68,10 @@ def add_method(
     """Give `owner` what C++ registered; `names` are those of the parameters after self, `defaults` the last values."""
     bind = _binder(f"{owner.__qualname__}.{name}", names, defaults)
 
-    def construct(self: TorchbindObject, *args: Any, **kwargs: Any) -> None:
+    def construct(self: TorchbindObject, *args: object, **kwargs: object) -> None:
         self._pointer = function(*bind(args, kwargs))
 
-    def call(self: TorchbindObject, *args: Any, **kwargs: Any) -> Any:
+    def call(self: TorchbindObject, *args: object, **kwargs: object) -> Any:
         return function(self, *bind(args, kwargs))
 
     def get_state(self: TorchbindObject) -> tuple[Any, str]:
@@ -80,7 +80,7 @@ def add_method(
     def set_state(self: TorchbindObject, state: tuple[Any, str]) -> None:
         self._pointer = function(state[0])
 
-    def assign(self: TorchbindObject, value: Any) -> None:
+    def assign(self: TorchbindObject, value: object) -> None:
         function(self, value)
 
     def read(self: TorchbindObject) -> Any:
@@ -126,7 +126,7 @@ def wrapped(owner: type[TorchbindObject], pointer: object) -> TorchbindObject:
     return made
 
 
-def unwrapped(value: Any) -> object:
+def unwrapped(value: object) -> object:
     """The C++ object of `value`. TypeError if it is of no such class."""
     if not isinstance(value, TorchbindObject):
         raise TypeError(f"expected an object of a class from torch.classes, not {type(value).__name__}")

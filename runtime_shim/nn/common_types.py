@@ -7,7 +7,7 @@ from typing import Any
 from ..core.tensor import Tensor
 
 
-def _one_or_each(kind: Any, count: int) -> Any:
+def _one_or_each(kind: object, count: int) -> Any:
     return kind | tuple[(kind,) * count]  # type: ignore[misc]
 
 

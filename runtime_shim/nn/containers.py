@@ -28,7 +28,7 @@ class Sequential(Module):
         for name, module in named:
             self.add_module(str(name), module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         for module in self._modules.values():
             input = module(input)
         return input
@@ -132,7 +132,7 @@ class ModuleList(Module):
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, str(_position(index, len(self))), module)
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: Tensor) -> None:
         kept = list(self._modules.values())
         del kept[index]
         self._modules.clear()
@@ -247,7 +247,7 @@ class DataParallel(Module):
         self.module = module
         self.device_ids: list[int] = []
 
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+    def forward(self, *inputs: Tensor, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
 
 
@@ -417,7 +417,7 @@ class ParameterDict(Module):
     def extra_repr(self) -> str:
         return "\n".join(_described(key, value, lambda v: v.type()) for key, value in self.items())
 
-    def __call__(self, input: Any) -> Any:
+    def __call__(self, input: Tensor) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
 
     def __or__(self, other: ParameterDict) -> ParameterDict:

@@ -32,8 +32,8 @@ class _ConvNd(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         super().__init__()
         check_device(device)
@@ -116,16 +116,16 @@ class _Convolution(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: object,
+        stride: object = 1,
+        padding: object = 0,
+        dilation: object = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-        output_padding: Any = 0,
+        device: object = None,
+        dtype: object = None,
+        output_padding: object = 0,
     ) -> None:
         n = self._dimensions
         super().__init__(
@@ -181,16 +181,16 @@ class _ConvTransposeNd(_Convolution):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: object,
+        stride: object = 1,
+        padding: object = 0,
+        output_padding: object = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: object = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         check_device(device)
         if padding_mode != "zeros":

@@ -44,7 +44,7 @@ class OrderedItems:
 class OrderedDictWrapper:
     """The parameters, buffers or children that a C++ module has now, as a dictionary."""
 
-    def __init__(self, cpp_module: Any, attr: str) -> None:
+    def __init__(self, cpp_module: object, attr: str) -> None:
         self.cpp_module = cpp_module
         self.attr = attr
 
@@ -78,7 +78,7 @@ class OrderedDictWrapper:
 class ModuleWrapper(Module):
     """A module of Python around one of C++, to which everything goes. `torch::python::bind_module` derives from it."""
 
-    def __init__(self, cpp_module: Any) -> None:
+    def __init__(self, cpp_module: object) -> None:
         self.__dict__["cpp_module"] = cpp_module  # before all else: `training` asks it
         super().__init__()
         for table in ("_parameters", "_buffers", "_modules"):

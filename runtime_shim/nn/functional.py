@@ -11,23 +11,22 @@ from typing import Any
 import numpy as np
 
 from ..aten import FUNCTIONS
-from ..aten import activations as _act
-from ..aten import convolution as _conv
-from ..aten import einsum as _einsum
-from ..aten import embedding as _embed
-from ..aten import layer_normalization as _layer_norm
-from ..aten import losses as _binary
-from ..aten import losses as _loss
-from ..aten import normalization as _norm
-from ..aten import pooling as _pool
-from ..aten.adaptive_pooling import *  # noqa: F403
-from ..aten.backward_kernels import NONE, SUM
-from ..aten.dot_product_attention import scaled_dot_product_attention
 from ..aten.elementwise import add_scalar
-from ..aten.linalg import addmm, matmul
-from ..aten.norms import norm_along
-from ..aten.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
-from ..aten.unfolding import col2im, im2col, pad
+from ..aten.matrices import einsum as _einsum
+from ..aten.matrices.linalg import addmm, matmul
+from ..aten.matrices.norms import norm_along
+from ..aten.networks import activations as _act
+from ..aten.networks import convolution as _conv
+from ..aten.networks import embedding as _embed
+from ..aten.networks import layer_normalization as _layer_norm
+from ..aten.networks import losses as _loss
+from ..aten.networks import normalization as _norm
+from ..aten.networks import pooling as _pool
+from ..aten.networks.adaptive_pooling import *  # noqa: F403
+from ..aten.networks.backward_kernels import NONE, SUM
+from ..aten.networks.dot_product_attention import scaled_dot_product_attention
+from ..aten.networks.pooling_windows import avg_pool1d, avg_pool2d, avg_pool3d
+from ..aten.networks.unfolding import col2im, im2col, pad
 from ..core import dtypes
 from ..core.error_texts import require_tensors
 from ..core.gradient_modes import no_grad
@@ -49,7 +48,7 @@ gelu, softplus, logsigmoid = _act.gelu, _act.softplus, _act.logsigmoid
 normalize, one_hot = _norm.normalize, _embed.one_hot
 
 
-def _tensor(name: str, argument: str, position: int, value: Any) -> None:
+def _tensor(name: str, argument: str, position: int, value: object) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(
             f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}"
@@ -92,7 +91,7 @@ def _activation(name: str, call: Callable[..., Tensor]) -> Callable[..., Tensor]
     """An activation with PyTorch's `inplace` flag as the last argument."""
     inplace_call: Any = getattr(call, "inplace", None)
 
-    def activation(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
+    def activation(input: Tensor, *args: object, inplace: bool = False, **kwargs: object) -> Tensor:
         count = len(parameters) - 1
         if len(args) > count:
             *args, inplace = args  # type: ignore[assignment]
@@ -169,7 +168,11 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 def upsample(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+    input: Tensor,
+    size: object = None,
+    scale_factor: object = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
 ) -> Tensor:
     """The old name of `interpolate`; warns."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
@@ -447,24 +450,29 @@ def group_norm(
 
 def max_pool2d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     return _pool.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def unfold(input: Tensor, kernel_size: object, dilation: object = 1, padding: object = 0, stride: object = 1) -> Tensor:
     """Windows as columns: (batch, channels * kernel, positions)."""
     geometry = [_conv.per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride)]
     return im2col(input, *geometry)
 
 
 def fold(
-    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    input: Tensor,
+    output_size: object,
+    kernel_size: object,
+    dilation: object = 1,
+    padding: object = 0,
+    stride: object = 1,
 ) -> Tensor:
     """The adjoint of unfold: columns summed where windows overlap."""
     geometry = [_conv.per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]
@@ -608,7 +616,7 @@ def binary_cross_entropy(
     if weight is not None:
         weight = weight.expand(dtypes.broadcast_shapes(target._array.shape, weight._array.shape))
     _loss.refuse_gradient("binary_cross_entropy", weight=weight)
-    return _binary.binary_cross_entropy(input, target, weight, number)
+    return _loss.binary_cross_entropy(input, target, weight, number)
 
 
 def binary_cross_entropy_with_logits(
@@ -625,7 +633,7 @@ def binary_cross_entropy_with_logits(
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     _loss.refuse_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-    return _binary.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+    return _loss.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
 def kl_div(

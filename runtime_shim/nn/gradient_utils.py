@@ -41,7 +41,7 @@ def get_total_norm(
 
 
 def clip_grad_norm_(
-    parameters: Any,
+    parameters: object,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -76,7 +76,7 @@ def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: 
             metadata[key[len(prefix) :]] = metadata.pop(key)
 
 
-def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+def clip_grad_value_(parameters: object, clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of the gradients to [-clip_value, clip_value], in place."""
     with no_grad():
         for g in _gradients(parameters):
@@ -97,7 +97,7 @@ def vector_to_parameters(vec: Tensor, parameters: Any) -> None:
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     """A function that makes `n` values of one, and a tuple of several."""
 
-    def parse(x: Any) -> tuple[Any, ...]:
+    def parse(x: object) -> tuple[Any, ...]:
         return tuple(x) if isinstance(x, collections.abc.Iterable) else tuple(repeat(x, n))
 
     parse.__name__ = name

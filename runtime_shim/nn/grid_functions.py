@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..aten.function_forms import hardshrink, softshrink
-from ..aten.unfolding import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from ..aten.networks.unfolding import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor

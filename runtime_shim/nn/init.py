@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import statistics
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: object = None) -> Tensor:
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: object = None) -> Tensor:
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -70,12 +70,12 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 _calculate_fan_in_and_fan_out = fans
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: object = None) -> Tensor:
     bound = gain * math.sqrt(6.0 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: object = None) -> Tensor:
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
 
 
@@ -90,7 +90,7 @@ def kaiming_uniform_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: object = None,
 ) -> Tensor:
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -104,7 +104,7 @@ def kaiming_normal_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: object = None,
 ) -> Tensor:
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -113,7 +113,7 @@ def kaiming_normal_(
 
 
 def trunc_normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: object = None
 ) -> Tensor:
     """Normally distributed numbers between `a` and `b`."""
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -139,7 +139,7 @@ _SHARE_FOR_NORMAL_NUMBERS = 0.3
 
 
 def _normal_numbers_between(
-    tensor: Tensor, distribution: statistics.NormalDist, a: float, b: float, generator: Any
+    tensor: Tensor, distribution: statistics.NormalDist, a: float, b: float, generator: object
 ) -> None:
     def draw(into: Tensor) -> Tensor:
         return into.normal_(distribution.mean, distribution.stdev, generator=generator)
@@ -152,7 +152,7 @@ def _normal_numbers_between(
 
 
 def _weighted_numbers_between(
-    tensor: Tensor, distribution: statistics.NormalDist, a: float, b: float, generator: Any
+    tensor: Tensor, distribution: statistics.NormalDist, a: float, b: float, generator: object
 ) -> None:
     mean, std = distribution.mean, distribution.stdev
     highest = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
@@ -179,7 +179,7 @@ def eye_(tensor: Tensor) -> Tensor:
         return tensor.copy_(FUNCTIONS["eye"](*tensor.shape, dtype=tensor.dtype))
 
 
-def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Tensor:
     """Orthogonal rows or columns, of the tensor with its last dimensions joined."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")

@@ -19,7 +19,7 @@ def _tuple(value: Any, count: int) -> tuple[int, ...]:
     return (value,) * count if isinstance(value, int) else tuple(value)
 
 
-def _parameter(shape: tuple[int, ...], dtype: Any) -> Parameter:
+def _parameter(shape: tuple[int, ...], dtype: object) -> Parameter:
     return Parameter(FUNCTIONS["empty"](shape, dtype=dtype))
 
 
@@ -38,8 +38,8 @@ class _NormBase(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -143,12 +143,12 @@ class LayerNorm(Module):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: object,
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         super().__init__()
         check_device(device)
@@ -185,8 +185,8 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -232,8 +232,8 @@ class Embedding(Module):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         super().__init__()
         check_device(device)
@@ -300,7 +300,7 @@ class Linear(Module):
     """`x @ weight.T + bias`, weight of shape (out_features, in_features)."""
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self, in_features: int, out_features: int, bias: bool = True, device: object = None, dtype: object = None
     ) -> None:
         super().__init__()
         check_device(device)
@@ -331,7 +331,7 @@ class Linear(Module):
 class Identity(Module):
     """Returns its input."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -347,8 +347,8 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         super().__init__()
         check_device(device)
@@ -387,8 +387,8 @@ class EmbeddingBag(Module):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         super().__init__()
         check_device(device)

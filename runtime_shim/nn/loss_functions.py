@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..aten.backward_kernels import MEAN, NONE
 from ..aten.elementwise import add_scalar, sub_scalar
-from ..aten.losses import REDUCTIONS
+from ..aten.networks.backward_kernels import MEAN, NONE
+from ..aten.networks.losses import REDUCTIONS
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
 from ..core.late_modules import late_module
@@ -149,8 +149,8 @@ def _lengths(value: Any, what: str) -> list[int]:
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Any,
-    target_lengths: Any,
+    input_lengths: object,
+    target_lengths: object,
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,

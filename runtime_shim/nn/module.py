@@ -20,7 +20,7 @@ from .parameter import Buffer, Parameter
 _TABLES = ("_parameters", "_buffers", "_modules")
 
 
-def shown_type(value: Any) -> str:
+def shown_type(value: object) -> str:
     """The type as messages print it."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return f"torch.{value.dtype.scalar_name}Tensor"
@@ -49,7 +49,7 @@ class Module:
     _version: int = 1
     call_super_init: bool = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         name = type(self).__name__
         further = self.call_super_init
         if kwargs and not further:
@@ -129,7 +129,7 @@ class Module:
             self._call_always(called, args, kwargs, result)
             raise
 
-    def _call_always(self, called: set[tuple[bool, int]], args: Any, kwargs: Any, result: Any) -> None:
+    def _call_always(self, called: set[tuple[bool, int]], args: object, kwargs: object, result: object) -> None:
         """Forward hooks that run even where forward raised."""
         for is_own, table in ((False, GlobalHooks.forward), (True, self._forward_hooks_with_options)):
             for key, (hook, with_kwargs, always) in list(table.items()):
@@ -261,7 +261,7 @@ class Module:
         if keep != "_buffers":
             self.__dict__.get("_non_persistent_buffers_set", set()).discard(name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         own = self.__dict__
         if isinstance(value, Parameter):
             self._table("_parameters", "parameters")
@@ -545,7 +545,7 @@ class Module:
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Module:
+    def to(self, *args: object, **kwargs: object) -> Module:
         """Convert parameters and buffers of floating dtype, in place of the tensors' data."""
         dtype, memory_format = parsed_target(args, kwargs)
         if memory_format is not None:
@@ -561,7 +561,7 @@ class Module:
             warnings.warn(COMPLEX_MODULE, stacklevel=2)
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
 
-    def type(self, dst_type: Any) -> Module:
+    def type(self, dst_type: object) -> Module:
         return self._apply(lambda t: t.type(dst_type))
 
     def float(self) -> Module:
@@ -582,7 +582,7 @@ class Module:
     # -- state
     # -------------------------------------------------------------------------------------------------
 
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(self, *args: object, destination: object = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by name, detached but sharing memory."""
         return collect(self, destination, prefix, keep_vars)
 
@@ -590,17 +590,17 @@ class Module:
         """What a class adds to its state, beside parameters and buffers; `set_extra_state` is given it again."""
         raise RuntimeError(_NO_EXTRA_STATE.format("get"))
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: object) -> None:
         raise RuntimeError(_NO_EXTRA_STATE.format("set"))
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: object, prefix: str, keep_vars: bool) -> None:
         save_own(self, destination, prefix, keep_vars)
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: object,
         prefix: str,
-        local_metadata: Any,
+        local_metadata: object,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -608,7 +608,7 @@ class Module:
     ) -> None:
         _load_own(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(self, state_dict: object, strict: bool = True, assign: bool = False) -> IncompatibleKeys:
         """Copy values into parameters and buffers; RuntimeError listing all that did not fit.
 
         With `assign` the given tensors take the places of the module's.
@@ -645,7 +645,7 @@ _NO_EXTRA_STATE = (
 )
 
 
-def _register(table: dict[int, Any], hook: Any, prepend: bool) -> HookHandle:
+def _register(table: dict[int, Any], hook: object, prepend: bool) -> HookHandle:
     handle = HookHandle(table, hook)
     if prepend:
         rest = {key: value for key, value in table.items() if key != handle.id}

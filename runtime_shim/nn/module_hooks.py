@@ -103,7 +103,7 @@ def register_module_module_registration_hook(hook: Hook) -> HookHandle:
     return HookHandle(GlobalHooks.module, hook)
 
 
-def registered(hooks: OrderedDict[int, Hook], module: Any, name: str, value: Any) -> Any:
+def registered(hooks: OrderedDict[int, Hook], module: object, name: str, value: object) -> Any:
     """What is registered in the place of `value`, after the hooks saw it."""
     for hook in hooks.values():
         found = hook(module, name, value)
@@ -128,7 +128,7 @@ class BackwardHookFunction(Function):
 class FullBackward:
     """The full backward hooks of one call of a module, between a node at its inputs and one at its outputs."""
 
-    def __init__(self, module: Any, hooks: list[Hook], pre_hooks: list[Hook]) -> None:
+    def __init__(self, module: object, hooks: list[Hook], pre_hooks: list[Hook]) -> None:
         self.module = module
         self.hooks = hooks
         self.pre_hooks = pre_hooks
@@ -170,7 +170,7 @@ class FullBackward:
         """The inputs as forward takes them."""
 
         def set_up(node: Any) -> None:
-            def hook(grad_inputs: Any, _: Any) -> Any:
+            def hook(grad_inputs: object, _: object) -> Any:
                 if self.grad_outputs is None:
                     return None  # no gradient came through the outputs
                 assert self.input_index is not None
@@ -200,12 +200,12 @@ class FullBackward:
         self.n_inputs, self.input_index = len(args), made[1]
         return made[0]
 
-    def after(self, result: Any) -> Any:
+    def after(self, result: object) -> Any:
         """The outputs as the caller gets them."""
         outputs = result if isinstance(result, tuple) else (result,)
 
         def set_up(node: Any) -> None:
-            def hook(_: Any, grad_outputs: Any) -> Any:
+            def hook(_: object, grad_outputs: object) -> Any:
                 given = self._pack(self.output_index, grad_outputs, self.n_outputs)
                 self.grad_outputs = given
                 for user in self.pre_hooks:
@@ -246,7 +246,7 @@ class FullBackward:
         return type(result)(*made[0]) if hasattr(result, "_fields") else made[0]
 
 
-def hook_the_old_way(module: Any, inputs: tuple[Any, ...], result: Any, hooks: list[Hook]) -> None:
+def hook_the_old_way(module: Any, inputs: tuple[Any, ...], result: Tensor, hooks: list[Hook]) -> None:
     """Attach non-full backward hooks to the node that made the first tensor of a result."""
     found = result
     while not isinstance(found, Tensor):

@@ -73,7 +73,7 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
 class LoadHook:
     """A hook before a module's state is loaded, called with the module if it was registered so."""
 
-    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
+    def __init__(self, hook: Callable[..., Any], module: object) -> None:
         self.hook = hook
         self.module = None if module is None else weakref.ref(module)
         self.with_module = module is not None
@@ -209,7 +209,7 @@ def _place(module: _Module, name: str, target: Tensor, value: Tensor, assign: bo
         setattr(module, name, value)
 
 
-def load_into(module: _Module, state_dict: Any, strict: bool, assign: bool) -> IncompatibleKeys:
+def load_into(module: _Module, state_dict: object, strict: bool, assign: bool) -> IncompatibleKeys:
     if not isinstance(state_dict, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
     missing: list[str] = []

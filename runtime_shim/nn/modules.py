@@ -29,7 +29,7 @@ class _ModuleOfModule(ModuleType):
             return getattr(module_hooks.GlobalHooks, self._TABLES[name])
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in self._TABLES:
             setattr(module_hooks.GlobalHooks, self._TABLES[name], value)
             module_hooks.GlobalHooks.look()

@@ -31,7 +31,9 @@ from .weightless_layers import (
 class PReLU(Module):
     """`nn.functional.prelu` with slopes that are learned: one, or one for each channel."""
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: object = None, dtype: object = None
+    ) -> None:
         super().__init__()
         check_device(device)
         self.num_parameters, self.init = num_parameters, init
@@ -80,14 +82,14 @@ class RMSNorm(Module):
 class UpsamplingNearest2d(Upsample):
     """Upsample by the nearest pixel."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: object = None, scale_factor: object = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """Upsample linearly, with the corners in place."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: object = None, scale_factor: object = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
@@ -101,9 +103,9 @@ class SyncBatchNorm(_BatchNorm):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        process_group: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        process_group: object = None,
+        device: object = None,
+        dtype: object = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -117,7 +119,7 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
 
     @classmethod
-    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+    def convert_sync_batchnorm(cls, module: Module, process_group: object = None) -> Module:
         """The module with its batch normalizations replaced by ones of this class, with their parameters."""
         made: Any = module
         if isinstance(module, _BatchNorm):
@@ -149,8 +151,8 @@ class _InstanceNorm(_NormBase):
         momentum: float | None = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -226,7 +228,7 @@ def _loss(name: str, function: Any, inputs: int = 2, **options: Any) -> type[_Lo
         for key, value in given.items():
             setattr(self, key, value)
 
-    def forward(self: Any, *tensors: Tensor) -> Tensor:
+    def forward(self: Tensor, *tensors: Tensor) -> Tensor:
         if len(tensors) != inputs:
             raise TypeError(f"{name}.forward() takes {inputs} tensors but {len(tensors)} were given")
         return function(*tensors, reduction=self.reduction, **{key: getattr(self, key) for key in options})
@@ -268,7 +270,7 @@ AvgPool3d = _with_stride(
 AdaptiveAvgPool3d = _layer("AdaptiveAvgPool3d", F.adaptive_avg_pool3d, {"output_size": _REQUIRED})
 
 
-def _output_size(self: Any) -> str:
+def _output_size(self: Tensor) -> str:
     return f"output_size={self.output_size}"
 
 
@@ -284,7 +286,7 @@ class _MaxUnpool(Module):
     _function: Any = None
     _dimensions = 0
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: object, stride: object = None, padding: object = 0) -> None:
         super().__init__()
         n = self._dimensions
 
@@ -324,7 +326,7 @@ class MaxUnpool3d(_MaxUnpool):
 
 
 class _ConstantPad(_Padding):
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: object, value: float) -> None:
         super().__init__(padding, value)
 
     def extra_repr(self) -> str:
@@ -332,7 +334,7 @@ class _ConstantPad(_Padding):
 
 
 class _ZeroPad(_Padding):
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: object) -> None:
         super().__init__(padding, 0.0)
 
 

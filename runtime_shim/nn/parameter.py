@@ -24,7 +24,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     __slots__ = ()
     __torch_function__ = disabled_torch_function
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: object = None, requires_grad: bool = True) -> Any:
         if data is not None and type(data) is not Tensor and type(data) is not Parameter:
             return _of_its_class(data, requires_grad)
         made = FUNCTIONS["empty"](0) if data is None else data.detach()
@@ -32,7 +32,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         set_requires_grad(made, requires_grad)
         return made
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         """`__new__` has read them; that of a subclass may take others."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -69,7 +69,7 @@ class Buffer(Tensor):
         made.persistent = persistent
         return made
 
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+    def __init__(self, data: object = None, *, persistent: bool = True) -> None:
         pass
 
 

@@ -34,8 +34,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         super().__init__()
         check_device(device)
@@ -139,7 +139,7 @@ class RNNBase(Module):
             bool(self.proj_size),
         )
 
-    def _of_packed(self, input: Any, hx: Any) -> Any:
+    def _of_packed(self, input: Tensor, hx: Any) -> Any:
         """Of a packed sequence: states come and go in the order that the sequences had before they were sorted."""
         if input.data.size(-1) != self.input_size:
             raise RuntimeError(
@@ -163,7 +163,7 @@ class RNN(RNNBase):
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
-                 device: Any = None, dtype: Any = None, **refused: Any) -> None:  # fmt: skip
+                 device: object = None, dtype: object = None, **refused: object) -> None:  # fmt: skip
         if "proj_size" in refused:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if refused:
@@ -199,8 +199,8 @@ class RNNCellBase(Module):
 
     _gates = 1
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: object = None,
+                 dtype: object = None) -> None:  # fmt: skip
         super().__init__()
         check_device(device)
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
@@ -254,7 +254,7 @@ class RNNCell(RNNCellBase):
     """One step of an RNN."""
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+                 device: object = None, dtype: object = None) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -300,8 +300,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: object = None,
+        dtype: object = None,
     ) -> None:
         super().__init__()
         check_device(device)

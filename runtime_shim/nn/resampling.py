@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..aten.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_pool3d
-from ..aten.convolution import per_dimension
+from ..aten.networks.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_pool3d
+from ..aten.networks.convolution import per_dimension
 from ..core import dtypes
 from ..core.dtypes import Array, Ints
 from ..core.function_table import FUNCTIONS
@@ -142,8 +142,8 @@ _NEEDS = {"linear": "3D", "bilinear": "4D", "trilinear": "5D", "bicubic": "4D"}
 
 def interpolate(
     input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: object = None,
+    scale_factor: object = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,

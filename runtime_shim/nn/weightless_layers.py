@@ -40,12 +40,12 @@ def _layer(
                 raise TypeError(f"{name}.__init__() missing 1 required positional argument: '{key}'")
             setattr(self, key, given.get(key, default))
 
-    def forward(self: Any, *inputs: Tensor) -> Any:
+    def forward(self: Tensor, *inputs: Tensor) -> Any:
         # By its name, since a tracer puts another function there.
         called = function if public is None else getattr(F, public)
         return called(*inputs, **{key: getattr(self, key) for key in table})
 
-    def extra_repr(self: Any) -> str:
+    def extra_repr(self: object) -> str:
         if shown is not None:
             return shown(self)
         return ", ".join(f"{key}={getattr(self, key)}" for key in table)
@@ -59,18 +59,18 @@ def _layer(
     return made
 
 
-def _inplace(self: Any) -> str:
+def _inplace(self: Tensor) -> str:
     return "inplace=True" if self.inplace else ""
 
 
 def _value_and_inplace(*keys: str) -> Callable[[Any], str]:
-    def shown(self: Any) -> str:
+    def shown(self: Tensor) -> str:
         return ", ".join([f"{key}={getattr(self, key)}" for key in keys] + (["inplace=True"] if self.inplace else []))
 
     return shown
 
 
-def _nothing(self: Any) -> str:
+def _nothing(self: object) -> str:
     return ""
 
 
@@ -114,7 +114,7 @@ Softmin = _layer("Softmin", F.softmin, {"dim": None})
 GLU = _layer("GLU", F.glu, {"dim": -1})
 
 
-def _pool_options(**more: Any) -> dict[str, Any]:
+def _pool_options(**more: object) -> dict[str, Any]:
     return {"kernel_size": _REQUIRED, "stride": None, "padding": 0, **more}
 
 
@@ -132,14 +132,14 @@ def _with_stride(layer: type[Module], shown: Callable[[Any], str]) -> type[Modul
     return layer
 
 
-def _max_shown(self: Any) -> str:
+def _max_shown(self: Tensor) -> str:
     return (
         f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
         f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
     )
 
 
-def _avg_shown(self: Any) -> str:
+def _avg_shown(self: Tensor) -> str:
     return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
@@ -210,7 +210,7 @@ class Flatten(Module):
 class Unflatten(Module):
     """Splits a dimension into several."""
 
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
+    def __init__(self, dim: int, unflattened_size: object) -> None:
         super().__init__()
         self.dim = dim
         self.unflattened_size = unflattened_size
@@ -227,8 +227,8 @@ class Upsample(Module):
 
     def __init__(
         self,
-        size: Any = None,
-        scale_factor: Any = None,
+        size: object = None,
+        scale_factor: object = None,
         mode: str = "nearest",
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
@@ -272,7 +272,7 @@ class ZeroPad2d(_Padding):
 class ConstantPad2d(_Padding):
     """Pads height and width with a value."""
 
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: object, value: float) -> None:
         super().__init__(padding, value)
 
     def extra_repr(self) -> str:

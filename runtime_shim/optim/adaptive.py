@@ -27,7 +27,7 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
@@ -89,7 +89,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,
@@ -149,7 +149,7 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
@@ -197,7 +197,7 @@ class Adadelta(Optimizer):
 class _Moments(Optimizer):
     """What Adam's variants share: two decay rates, and checks of their options."""
 
-    def __init__(self, params: Any, options: dict[str, Any], **refused: Any) -> None:
+    def __init__(self, params: object, options: dict[str, Any], **refused: object) -> None:
         check_options(capturable=options["capturable"], **refused)
         check_learning_rate(options["lr"])
         check_at_least_zero(epsilon=options["eps"])
@@ -211,7 +211,7 @@ class Adamax(_Moments):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -252,7 +252,7 @@ class NAdam(_Moments):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -311,7 +311,7 @@ class RAdam(_Moments):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

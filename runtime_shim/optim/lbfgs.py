@@ -19,7 +19,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         lr: float = 1,
         max_iter: int = 20,
         max_eval: int | None = None,

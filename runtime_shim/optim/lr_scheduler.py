@@ -41,7 +41,7 @@ EPOCH_DEPRECATION_WARNING = (
 )
 
 
-def _format_param(name: str, optimizer: Optimizer, param: Any) -> list[Any]:
+def _format_param(name: str, optimizer: Optimizer, param: object) -> list[Any]:
     """One value for each group: a list or tuple gives them, anything else is repeated."""
     if isinstance(param, list | tuple):
         if len(param) != len(optimizer.param_groups):
@@ -51,7 +51,7 @@ def _format_param(name: str, optimizer: Optimizer, param: Any) -> list[Any]:
     return [param] * len(optimizer.param_groups)
 
 
-def _check_optimizer(optimizer: Any) -> None:
+def _check_optimizer(optimizer: object) -> None:
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
@@ -89,7 +89,7 @@ class LRScheduler:
         function, instance = optimizer.step.__func__, weakref.ref(optimizer)  # type: ignore[attr-defined]
 
         @wraps(function)
-        def step(*args: Any, **kwargs: Any) -> Any:
+        def step(*args: object, **kwargs: object) -> Any:
             held: Any = instance()
             held._opt_called = True
             return function(held, *args, **kwargs)
@@ -608,8 +608,8 @@ class CyclicLR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        base_lr: Any,
-        max_lr: Any,
+        base_lr: object,
+        max_lr: object,
         step_size_up: int = 2000,
         step_size_down: int | None = None,
         mode: Literal["triangular", "triangular2", "exp_range"] = "triangular",
@@ -617,8 +617,8 @@ class CyclicLR(LRScheduler):
         scale_fn: Callable[[float], float] | None = None,
         scale_mode: Literal["cycle", "iterations"] = "cycle",
         cycle_momentum: bool = True,
-        base_momentum: Any = 0.8,
-        max_momentum: Any = 0.9,
+        base_momentum: object = 0.8,
+        max_momentum: object = 0.9,
         last_epoch: int = -1,
     ) -> None:
         _check_optimizer(optimizer)
@@ -729,15 +729,15 @@ class OneCycleLR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        max_lr: Any,
+        max_lr: object,
         total_steps: int | None = None,
         epochs: int | None = None,
         steps_per_epoch: int | None = None,
         pct_start: float = 0.3,
         anneal_strategy: Literal["cos", "linear"] = "cos",
         cycle_momentum: bool = True,
-        base_momentum: Any = 0.85,
-        max_momentum: Any = 0.95,
+        base_momentum: object = 0.85,
+        max_momentum: object = 0.95,
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
         three_phase: bool = False,

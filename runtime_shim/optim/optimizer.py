@@ -149,12 +149,12 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _typename(value: Any) -> str:
+def _typename(value: object) -> str:
     kind = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
-def _cast(p: Tensor, value: Any, key: str | None = None) -> Any:
+def _cast(p: Tensor, value: object, key: str | None = None) -> Any:
     """Loaded state in the dtype of the parameter; `step` counts keep theirs."""
     if isinstance(value, Tensor):
         return value if key == "step" or not p.is_floating_point() else value.to(p.dtype)
@@ -170,7 +170,7 @@ def check_learning_rate(lr: Any) -> None:
         raise ValueError(f"Invalid learning rate: {lr}")
 
 
-def check_options(**options: Any) -> None:
+def check_options(**options: object) -> None:
     """NotImplementedError for options that choose implementations the shim does not have."""
     for name, value in options.items():
         if value:

@@ -44,7 +44,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     _check_decay(decay)
 
     @no_grad()
-    def average(ema_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
+    def average(ema_param: Tensor, current_param: Tensor, num_averaged: object) -> Tensor:
         return decay * ema_param + (1 - decay) * current_param
 
     return average
@@ -62,7 +62,7 @@ def get_swa_avg_fn() -> Average:
 
 def _of_many(average: Average) -> AverageOfMany:
     @no_grad()
-    def update(averaged: Sequence[Tensor], current: Sequence[Tensor], num_averaged: Any) -> None:
+    def update(averaged: Sequence[Tensor], current: Sequence[Tensor], num_averaged: object) -> None:
         for old, new in zip(averaged, current, strict=True):
             old.copy_(average(old, new, num_averaged))
 
@@ -90,7 +90,7 @@ class AveragedModel(Module):
     def __init__(
         self,
         model: Module,
-        device: Any = None,
+        device: object = None,
         avg_fn: Average | None = None,
         multi_avg_fn: AverageOfMany | None = None,
         use_buffers: bool = False,
@@ -134,7 +134,7 @@ class AveragedModel(Module):
         self.n_averaged += 1
 
 
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: object = None) -> None:
     """Compute the running statistics of the model's batch normalizations again, over all that the loader gives."""
     layers = [m for m in model.modules() if isinstance(m, _BatchNorm)]
     if not layers:
@@ -161,7 +161,7 @@ class SWALR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        swa_lr: Any,
+        swa_lr: object,
         anneal_epochs: int = 10,
         anneal_strategy: Literal["cos", "linear"] = "cos",
         last_epoch: int = -1,

@@ -103,7 +103,7 @@ def _ending(result: unittest.TestResult | None, before: dict[str, int]) -> tuple
     return "passed", ""
 
 
-def _message(added: Any) -> str:
+def _message(added: object) -> str:
     """What ended the test: the error and what it says, or why it was skipped."""
     if not isinstance(added, tuple):
         return ""

@@ -121,7 +121,7 @@ class Recorder(Trace):
         uninitialised = name in UNINITIALISED
 
         @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Any:
             if thread.depth or (thread.repeating and not uninitialised):
                 return function(*args, **kwargs)
             self._attach()
@@ -146,7 +146,7 @@ class Recorder(Trace):
             return call
 
         @functools.wraps(function)
-        def counted_call(*args: Any, **kwargs: Any) -> Any:
+        def counted_call(*args: object, **kwargs: object) -> Any:
             return table.run_op(call, args, kwargs)
 
         return counted_call
@@ -156,7 +156,7 @@ class Recorder(Trace):
         thread = self.thread
 
         @functools.wraps(apply)
-        def call(function: type, *args: Any, **kwargs: Any) -> Any:
+        def call(function: type, *args: object, **kwargs: object) -> Any:
             if thread.repeating:
                 return apply(function, *args, **kwargs)
             self._attach()
@@ -177,7 +177,7 @@ class Recorder(Trace):
 
         return call
 
-    def _step(self, op: str, guards: tuple[str, ...], place: dict[str, Any], result: Any) -> None:
+    def _step(self, op: str, guards: tuple[str, ...], place: dict[str, Any], result: object) -> None:
         if self.thread.repeating:
             return
         kernels = () if op in ("backward", "grad") else self.thread.kernels
@@ -185,7 +185,7 @@ class Recorder(Trace):
         results = self._detailed_results(result) if self.identities is not None else _results(result)
         self.writer.write("step", thread=number, op=op, **place, kernels=kernels, guards=guards, results=results)
 
-    def _detailed_results(self, result: Any) -> list[Any]:
+    def _detailed_results(self, result: object) -> list[Any]:
         """The results with their numbers; the nodes that they bring are written first."""
         identities = self.identities
         if identities is None or self.writer.is_long(self.thread.number):
@@ -240,7 +240,7 @@ class Recorder(Trace):
 
     # ---- what the layers tell
 
-    def record(self, op: str, keys: int, result: Any) -> None:
+    def record(self, op: str, keys: int, result: object) -> None:
         state = tls.state
         kernels = ["CPU"]
         if keys & ADINPLACEORVIEW:
@@ -302,12 +302,12 @@ class Recorder(Trace):
                     break
         return found
 
-    def accumulated(self, variable: Tensor, grad: Any) -> None:
+    def accumulated(self, variable: Tensor, grad: object) -> None:
         if isinstance(grad, Tensor) and not self.thread.repeating:
             leaf = {} if self.identities is None else {"leaf": self.identities.of(variable)["tensor"]}
             self.writer.write("gradient", thread=self.thread.number, **self._place(), **leaf, results=_results(grad))
 
-    def _silent(self, kind: str, op: str, t: Tensor, **fields: Any) -> None:
+    def _silent(self, kind: str, op: str, t: Tensor, **fields: object) -> None:
         key = (kind, id(t))
         if key in self._reported:
             return
@@ -325,7 +325,7 @@ class Recorder(Trace):
         )
 
 
-def _remember(table: dict[int, weakref.ref[Any]], thing: Any) -> None:
+def _remember(table: dict[int, weakref.ref[Any]], thing: object) -> None:
     key = id(thing)
     table[key] = weakref.ref(thing, lambda _: table.pop(key, None))
 
@@ -334,7 +334,7 @@ def _data(t: Tensor) -> str:
     return data_digest(np.ascontiguousarray(t._array).tobytes())
 
 
-def _results(result: Any, more: Callable[[Tensor], dict[str, Any]] | None = None) -> list[Any]:
+def _results(result: object, more: Callable[[Tensor], dict[str, Any]] | None = None) -> list[Any]:
     if isinstance(result, Tensor):
         flags = flags_of(result)
         return [
@@ -374,7 +374,7 @@ def watching(recorder: Recorder) -> Iterator[None]:
             wrapped[id(function)] = recorder.watched(name, function)
         return wrapped[id(function)]
 
-    def put(holder: Any, name: str, value: Any) -> None:
+    def put(holder: object, name: str, value: object) -> None:
         before = vars(holder)[name]
         undo.append(lambda: setattr(holder, name, before))
         setattr(holder, name, value)

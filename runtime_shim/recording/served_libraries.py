@@ -210,7 +210,7 @@ def _annotated(parameters: list[inspect.Parameter], otherwise: str) -> list[dict
     return found
 
 
-def _spelt(annotation: Any) -> str:
+def _spelt(annotation: object) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
@@ -281,11 +281,11 @@ class ProgramServer:
             "overran": self.memory.is_broken(),
         }
 
-    def _kinds(self, value: Any) -> list[str] | None:
+    def _kinds(self, value: object) -> list[str] | None:
         """What a call gave: `float`, `integer` or `other` for each part; None for a single value, no tensor."""
         tensor = self.torch.Tensor
 
-        def kind(one: Any) -> str:
+        def kind(one: object) -> str:
             if not isinstance(one, tensor):
                 return "other"
             return "float" if one.is_floating_point() else "integer"

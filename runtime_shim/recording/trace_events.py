@@ -130,7 +130,7 @@ def data_digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value without tensors, as text that is the same whenever the value is."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return repr(value)[:200]
@@ -147,7 +147,7 @@ class _Numbers:
         self._known: dict[int, tuple[int, weakref.ref[Any]]] = {}
         self._next = itertools.count(1)
 
-    def of(self, thing: Any) -> tuple[int, bool]:
+    def of(self, thing: object) -> tuple[int, bool]:
         """The number, and whether it is a new one."""
         found = self._known.get(id(thing))
         if found is not None and found[1]() is thing:  # else another thing has got its address since

@@ -33,7 +33,7 @@ class HookHandle:
 
     _next = 0
 
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: object) -> None:
         self.hooks = hooks
         HookHandle._next += 1
         self.id = HookHandle._next

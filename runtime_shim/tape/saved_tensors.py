@@ -19,7 +19,7 @@ class SavedNumber:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
     def unpack(self, node: Node) -> Any:
@@ -90,7 +90,7 @@ class Saved:
             raise RuntimeError(error_texts.SAVED_HOOKS_TWICE)
         self._pack(self.tensor, pack_hook, unpack_hook)
 
-    def _pack(self, t: Tensor, pack_hook: Callable[[Tensor], Any], unpack_hook: Any) -> None:
+    def _pack(self, t: Tensor, pack_hook: Callable[[Tensor], Any], unpack_hook: object) -> None:
         if self.original:
             self.edge = gradient_edge(t)
         self.unpack_hook = unpack_hook
@@ -170,7 +170,7 @@ class SavedTensor(metaclass=_SavedTensorMeta):
 
     saved: Saved | None
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any = None) -> None:
+    def register_hooks(self, pack_hook: object, unpack_hook: object = None) -> None:
         """Call `pack_hook` with the saved tensor, keep what it returns, and give that to `unpack_hook` in backward."""
         if not callable(pack_hook) or not callable(unpack_hook):
             raise TypeError(

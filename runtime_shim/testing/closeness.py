@@ -28,8 +28,8 @@ Message = str | Callable[[str], str] | None
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     allow_subclasses: bool = True,
     rtol: float | None = None,
@@ -60,8 +60,8 @@ def assert_close(
 
 
 def assert_allclose(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     rtol: float | None = None,
     atol: float | None = None,
     equal_nan: bool = True,
@@ -84,7 +84,7 @@ class _Comparison:
         self.check_stride = stride
         self.allow_subclasses = subclasses
 
-    def compare(self, actual: Any, expected: Any, place: str) -> None:
+    def compare(self, actual: object, expected: object, place: str) -> None:
         if (
             isinstance(actual, Sequence)
             and isinstance(expected, Sequence)
@@ -234,7 +234,7 @@ def _item(place: str) -> str:
     return f"\n\nThe failure occurred for item {place}" if place else ""
 
 
-def _incomparable(actual: Any, expected: Any) -> TypeError:
+def _incomparable(actual: object, expected: object) -> TypeError:
     return TypeError(
         "No comparison pair was able to handle inputs of type "
         f"{type(actual)} and {type(expected)}."

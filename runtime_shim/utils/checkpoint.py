@@ -208,7 +208,7 @@ class _Frame:
         self.ignore_metadata = False
         self.forward_done = False
 
-    def check(self, gid: Any) -> None:
+    def check(self, gid: object) -> None:
         """RuntimeError if recomputing saved something else than forward did."""
         if self.ignore_metadata or self.metadata is None:
             return
@@ -244,7 +244,7 @@ def _metadata(t: Tensor) -> dict[str, Any]:
 class _Recomputing(saved_tensors_hooks):
     """Collects what forward saves when it runs again."""
 
-    def __init__(self, frame: weakref.ref[_Frame], gid: Any) -> None:
+    def __init__(self, frame: weakref.ref[_Frame], gid: object) -> None:
         def pack(t: Tensor) -> Tensor:
             t = t.detach() if t.requires_grad else t
             target = frame()
@@ -331,7 +331,7 @@ def _checkpoint_by_hooks(
     forward_context, recompute_context = context_fn()
     state = get_rng_state() if preserve else None
 
-    def recompute(*inputs: Any) -> None:
+    def recompute(*inputs: Tensor) -> None:
         given, *positional = inputs
         with _random_state(state), recompute_context:
             function(*positional, **given)
@@ -350,7 +350,7 @@ def _checkpoint_by_hooks(
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+    functions: Any, segments: int, input: Tensor, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """Run a Sequential in segments, each of them but the last a checkpoint."""
     if use_reentrant is None:
@@ -381,12 +381,12 @@ def checkpoint_sequential(
     return run(end + 1, len(parts) - 1)(input)
 
 
-def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+def get_device_states(*args: object) -> tuple[list[int], list[Tensor]]:
     """The devices of the arguments other than the CPU, and their random states: none."""
     return [], []
 
 
-def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+def set_device_states(devices: object, states: object, *, device_type: str | None = None) -> None:
     """Does nothing: the CPU is the shim's only device."""
 
 

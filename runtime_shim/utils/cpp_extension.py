@@ -22,7 +22,7 @@ def include_paths(device_type: str = "cpu", torch_include_dirs: bool = True) -> 
 
 
 def library_paths(
-    device_type: str = "cpu", torch_include_dirs: bool = True, cross_target_platform: Any = None
+    device_type: str = "cpu", torch_include_dirs: bool = True, cross_target_platform: object = None
 ) -> list[str]:
     """Empty: the shim is headers alone."""
     return []

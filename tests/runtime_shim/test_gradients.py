@@ -101,7 +101,6 @@ torch.celu_(x - 0.5, 2.0)
 torch.threshold_(x * 1, 0.5, 3.0)
 (x * 1).polygamma_(1)
 x.round(decimals=1)
-torch.block_diag(x, v) ** 2
 torch.diag_embed(x, 1, 0, 2) ** 2
 torch.nn.functional.pixel_shuffle(x[:, :, None].reshape(4, 3, 1), 2) ** 2
 torch.nn.functional.pixel_unshuffle(x[None, :2], 2) ** 2
@@ -123,7 +122,6 @@ torch.linalg.qr(x)[1] ** 2
 torch.linalg.pinv(x)
 torch.linalg.pinv(q)
 torch.cholesky(x @ x.t() + 3 * torch.eye(3, dtype=x.dtype), upper=True)
-torch.cholesky_solve(y, (x[:, :3] + torch.eye(3, dtype=x.dtype)).tril())
 torch.xlogy(x, y + 1.5)
 torch.fmax(x, y)
 torch.fmin(x, y)
@@ -259,8 +257,6 @@ x.nansum(1)
 x.nanmean(0)
 torch.addmv(x[:, 0], x, v, beta=2, alpha=3)
 torch.baddbmm(x[:, :3].unsqueeze(0), x.unsqueeze(0), q.unsqueeze(0), beta=2, alpha=3)
-torch.addbmm(x[:, :3], torch.stack([x, y]), torch.stack([q, q]))
-torch.addr(x, x[:, 0], v, beta=2, alpha=3)
 torch.cdist(x, y)
 torch.cdist(x, y, 1)
 torch.cdist(x, y, 3)
@@ -279,7 +275,6 @@ x.rot90()
 torch.vdot(v, v * 2)
 torch.linalg.cross(x[:, :3], q[:3], dim=0)
 torch.tensordot(x, y, ([1, 0], [1, 0]))
-torch.kron(x, v)
 torch.view_as_complex(x.view(3, 2, 2)).abs()
 torch.view_as_real(torch.view_as_complex(x.view(3, 2, 2)) * 2)
 (torch.view_as_complex(x.view(3, 2, 2)).conj() * torch.view_as_complex(y.view(3, 2, 2))).abs()
@@ -389,7 +384,7 @@ def test_every_differentiable_op_is_reached() -> None:
         name
         for name, op in OPS.items()
         if any(formula is not None for _, formula, _ in op.formulas)
-        and op.kernel.__module__.rpartition(".")[2] not in LATE
+        and op.kernel.__module__.partition(".aten.")[2] not in LATE
     }
     assert core - reached - ELSEWHERE - {n for n in core if n.endswith("_backward")} == set()
 

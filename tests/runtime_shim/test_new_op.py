@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from guardfix.runtime_shim.cpp import op_rows
 from guardfix.runtime_shim.dispatch.op_description import OPS
 from guardfix.runtime_shim.dispatch.registration import op
 
@@ -56,6 +58,41 @@ NEW_NAME = [
     pytest.param("(w + 3).hypot2(w + 4).sum().backward() or w.grad.tolist()", "[14.0, 14.0, 14.0]", id="its gradient"),
     pytest.param("traced(torch, x)(x + 3).tolist()", "[18.0, 18.0, 18.0]", id="in a trace"),
     pytest.param("loaded(torch, traced(torch, x))(x + 3).tolist()", "[18.0, 18.0, 18.0]", id="in an archive"),
+    pytest.param("torch.jit.script(twice)(x + 3).tolist()", "[18.0, 18.0, 18.0]", id="in TorchScript"),
+]
+
+IN_CPP = """
+#include <ATen/ATen.h>
+#include <iostream>
+
+int main() {
+  at::Tensor w = at::full({3}, 3.0).requires_grad_(), x = at::full({3}, 4.0), out = at::empty({3});
+  at::hypot2(w, x).sum().backward();
+  std::cout << w.hypot2(x).sum().item<double>() << " " << w.grad().sum().item<double>() << " ";
+  std::cout << at::hypot2_out(out, x, x).sum().item<double>() << " " << x.hypot2_(x).sum().item<double>() << "\\n";
+}
+"""
+
+HYPOT2_ROWS = """\
+GUARDFIX_OP(FRESH, hypot2, (const Tensor& other), (other))
+GUARDFIX_OP(SELF, hypot2_, (const Tensor& other), (other))
+"""
+
+# What registers an op, and its rows for C++.
+ROWS = [
+    pytest.param(OF_A_NEW_NAME, HYPOT2_ROWS, id="a function, a method, and in place"),
+    pytest.param(
+        '@op("hypot2")\ndef f(self: Array, p: float, n: int, on: bool): ...\n',
+        "GUARDFIX_OP(FRESH, hypot2, (double p, int64_t n, bool on), (p, n, on))\n",
+        id="numbers",
+    ),
+    pytest.param('@op("hypot2")\ndef f(self): ...\n', "GUARDFIX_OP(FRESH, hypot2, (), ())\n", id="one tensor"),
+    pytest.param('@op("hypot")\ndef f(self, other): ...\n', "", id="a header has the name"),
+    pytest.param('@op("hypot2", function=False)\ndef f(self, other): ...\n', "", id="no function"),
+    pytest.param('@op("hypot2", **_KIND)\ndef f(self, other): ...\n', "", id="options from elsewhere"),
+    pytest.param('@op("hypot2", outputs=_two)\ndef f(self, other): ...\n', "", id="several results"),
+    pytest.param('@op("hypot2")\ndef f(self, dim: Ints): ...\n', "", id="a type that C++ spells in several ways"),
+    pytest.param('@op("hypot2")\ndef f(self, dim: int = 0): ...\n', "", id="a default"),
 ]
 
 # Expression over `torch`, and what it gives or how it is refused.
@@ -154,7 +191,7 @@ seen = []
 for expression in json.loads(sys.argv[2]):
     names = {
         "torch": torch, "x": torch.zeros(3), "y": torch.zeros(4), "n": torch.tensor([1, 2, 3]),
-        "w": torch.zeros(3, requires_grad=True), "traced": traced, "loaded": loaded,
+        "w": torch.zeros(3, requires_grad=True), "traced": traced, "loaded": loaded, "twice": twice,
     }
     try:
         seen.append(repr(eval(expression, names)))
@@ -168,9 +205,10 @@ def outcomes(module: str, folder: Path, rows: list[Any] = TABLE) -> dict[str, st
     """What each expression of the table gives, with the packages below `folder` (none of them for PyTorch)."""
     expressions = [str(row.values[0]) for row in rows]
     # PyTorch's logaddexp has no form in place.
+    (folder / "observe.py").write_text(OBSERVE, encoding="utf-8")  # a script is compiled from its file
     asked = [e.replace("logaddexp_", "hypot_") if module == "torch" else e for e in expressions]
     done = subprocess.run(
-        [sys.executable, "-c", OBSERVE, module, json.dumps(asked)],
+        [sys.executable, "observe.py", module, json.dumps(asked)],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -200,6 +238,33 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize(("expression", "expected"), NEW_NAME)
 def test_an_op_is_one_file(planted: dict[str, str], expression: str, expected: str) -> None:
     assert planted[expression] == expected
+
+
+@pytest.mark.parametrize(("text", "rows"), ROWS)
+def test_an_op_that_no_header_names_has_rows_for_cpp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, rows: str
+) -> None:
+    (tmp_path / "hypot2.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(op_rows, "ATEN", tmp_path)
+    assert op_rows.rows_of_new_ops([ROOT / "runtime_shim/cpp/include/ATen/core/ops.def"]) == rows
+
+
+@pytest.mark.thorough
+def test_an_op_is_one_file_in_cpp_too(tmp_path: Path) -> None:
+    for package in ("runtime_shim", "guardfix/torch_ops", "guardfix/pytorch_messages"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, tmp_path / "guardfix" / Path(package).name, ignore=ignored)
+    (tmp_path / "guardfix" / "__init__.py").touch()
+    (tmp_path / "guardfix/runtime_shim/aten/hypot2.py").write_text(OF_A_NEW_NAME, encoding="utf-8")
+    (tmp_path / "program.cpp").write_text(IN_CPP, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-c",
+        "from pathlib import Path; from guardfix.runtime_shim.cpp import run_cpp; run_cpp(Path('program.cpp'))",
+    ]
+    environment = {**os.environ, "GUARDFIX_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("75 18 96 96\n", "")
 
 
 @pytest.mark.parametrize(("expression", "expected"), TABLE)

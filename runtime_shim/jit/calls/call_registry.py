@@ -73,7 +73,7 @@ class Arguments:
             raise NotImplementedError(f"dtype {DTYPE_CODES.get(code, code)} is not supported here")
         return found
 
-    def code(self, dtype: Any) -> int:
+    def code(self, dtype: object) -> int:
         return self._codes[dtype]
 
     def device(self, text: str, index: int | None = None) -> Any:
@@ -116,25 +116,25 @@ class Arguments:
         return self.keywords(given)
 
 
-def is_cpu(device: Any) -> bool:
+def is_cpu(device: object) -> bool:
     return str(device) in ("cpu", "cpu:0")
 
 
 _COMPOSITE = """
     __and__ __lshift__ __or__ __rshift__ __xor__ absolute adaptive_avg_pool1d adaptive_avg_pool2d
     adaptive_avg_pool3d adjoint allclose arccos arccosh arcsin arcsinh arctan arctan2 arctanh backward bernoulli
-    bernoulli_ bilinear block_diag bucketize cartesian_prod cdist cholesky clip clip_ column_stack concat
+    bernoulli_ bilinear bucketize cdist cholesky clip clip_ concat
     concatenate contiguous conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d copy_
-    cosine_similarity cpu cross det detach detach_ diag diagflat diff dim divide divide_ dropout_ dstack
+    cosine_similarity cpu cross det detach detach_ diag diagflat diff dim divide divide_ dropout_
     element_size elu elu_ equal expand_as exponential_ feature_dropout_ fill_diagonal_ fix flatten fliplr flipud
     float_power gelu get_device glu greater greater_equal hardsigmoid hardswish hardtanh hardtanh_ hstack
     imag inner inverse is_complex is_conj is_contiguous is_floating_point is_grad_enabled is_inference is_leaf
-    is_neg is_nonzero is_same_size is_signed isclose kron leaky_relu leaky_relu_ less less_equal linear
-    log_softmax logdet mH mT manual_seed matmul matrix_power max mean median min mish moveaxis movedim
+    is_neg is_nonzero is_same_size is_signed isclose leaky_relu leaky_relu_ less less_equal linear
+    log_softmax logdet mH mT manual_seed matmul max mean median min mish moveaxis movedim
     multinomial multiply multiply_ nanmean nanmedian nanquantile narrow negative negative_ normal normal_
-    not_equal numel one_hot outer pad pairwise_distance pinverse poisson positive pow pow_ prelu prod quantile
+    not_equal numel one_hot outer pad pairwise_distance poisson positive pow pow_ prelu prod quantile
     random_ real relu6 repeat_interleave requires_grad_ reshape reshape_as resize_ resize_as_ resolve_conj
-    resolve_neg retain_grad rms_norm row_stack scaled_dot_product_attention selu selu_ set_ silu slogdet softmax
+    resolve_neg retain_grad rms_norm scaled_dot_product_attention selu selu_ set_ silu slogdet softmax
     softplus softshrink square square_ squeeze squeeze_ storage_offset subtract subtract_ sum swapaxes swapaxes_
     swapdims take_along_dim tensordot tile tril_indices triu_indices true_divide type_as unflatten uniform_
     view_as vstack zero_ gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
@@ -165,7 +165,7 @@ def plain_names() -> set[str]:
 LISTS = frozenset(_LISTS.split())
 """The same, for ops whose result is a list in TorchScript and a tuple in Python."""
 
-_LINALG = "cholesky cross det eigh inv inv_ex matrix_norm matrix_power norm pinv"
+_LINALG = "cholesky cross det eigh inv inv_ex matrix_norm norm pinv"
 _LINALG += " qr slogdet solve solve_triangular svd svdvals"
 _SPECIAL = "digamma erf erfc erfinv exp2 expit expm1 gammaln log1p logit softmax xlogy zeta"
 

@@ -37,7 +37,7 @@ def _accepted(function: Callable[..., Any]) -> frozenset[str] | None:
     return None if takes_all else frozenset(parameters)
 
 
-def call_by_names(op: str, function: Callable[..., Any], **more: Any) -> Callable[..., Any]:
+def call_by_names(op: str, function: Callable[..., Any], **more: object) -> Callable[..., Any]:
     """What takes the arguments of an op and calls the function; what the function doesn't take is of no account."""
     accepted = _accepted(function)
 
@@ -95,5 +95,5 @@ def spelled_by_names(op: str, function: Callable[..., Any], args: Any, kwargs: A
     return (op + "_" * bool(inplace), *spelled)
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def _is_default(value: object, default: object) -> bool:
     return value is default or (isinstance(value, int | float | str) and bool(value == default))

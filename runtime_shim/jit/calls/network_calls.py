@@ -27,7 +27,7 @@ if that is another one.
 """
 
 
-def _by_names(op: str, public: str, **more: Any) -> None:
+def _by_names(op: str, public: str, **more: object) -> None:
     @adapter(op)
     def make(arguments: Arguments) -> CallFunction:
         return call_by_names(op, function_for_call(arguments, public), **more)
@@ -130,7 +130,7 @@ def _upsample(op_name: str, mode: str, align: bool) -> None:
     def make(arguments: Arguments) -> CallFunction:
         function = function_for_call(arguments, "interpolate")
 
-        def upsample(x: Any, size: Any, *values: Any) -> Any:
+        def upsample(x: object, size: object, *values: object) -> Any:
             rest = list(values)
             keywords: dict[str, Any] = {"mode": mode}
             if align:

@@ -23,7 +23,7 @@ class PackedSequence(NamedTuple):
     sorted_indices: Tensor | None = None
     unsorted_indices: Tensor | None = None
 
-    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+    def to(self, *args: object, **kwargs: object) -> PackedSequence:
         return self._replace(data=self.data.to(*args, **kwargs))
 
     def cpu(self) -> PackedSequence:
@@ -48,7 +48,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
 
 
 def pack_padded_sequence(
-    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+    input: Tensor, lengths: object, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
     """Packs (time, batch, …), or (batch, time, …) with `batch_first`, of these lengths.
 

@@ -52,13 +52,13 @@ def _attach(module: Module, name: str, tensor: Tensor) -> None:
         module.register_buffer(name, tensor)
 
 
-def _store(target: Any, value: Any) -> None:
+def _store(target: Tensor, value: Any) -> None:
     """Give `target` the memory of `value`, as `set_` does."""
     with no_grad():
         target.set_(value.detach() if value.requires_grad else value)
 
 
-def _inverse(parametrization: Any, value: Any) -> Any:
+def _inverse(parametrization: object, value: object) -> Any:
     """What a parametrization's right inverse makes of a value: the value itself if it has none."""
     if not hasattr(parametrization, "right_inverse"):
         return value
@@ -116,7 +116,7 @@ class ParametrizationList(ModuleList):
             tensor.requires_grad_(original.requires_grad)
             _attach(self, f"original{i}", tensor)
 
-    def _check(self, shape: Any, dtype: Any) -> None:
+    def _check(self, shape: object, dtype: object) -> None:
         found = self()
         if not isinstance(found, Tensor):
             raise ValueError(f"A parametrization must return a tensor. Got {type(found).__name__}.")
@@ -130,7 +130,7 @@ class ParametrizationList(ModuleList):
     def _originals(self) -> list[Any]:
         return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
-    def right_inverse(self, value: Any) -> None:
+    def right_inverse(self, value: object) -> None:
         """Set the originals so that they compute `value`. RuntimeError if a parametrization has no right inverse."""
         with no_grad():
             for module in reversed(list(self)):
@@ -142,7 +142,7 @@ class ParametrizationList(ModuleList):
             else:
                 self._set_several(value)
 
-    def _set_one(self, value: Any) -> None:
+    def _set_one(self, value: object) -> None:
         if not isinstance(value, Tensor):
             raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
         if value.dtype != self.original.dtype:
@@ -152,7 +152,7 @@ class ParametrizationList(ModuleList):
             )
         _store(self.original, value)
 
-    def _set_several(self, values: Any) -> None:
+    def _set_several(self, values: object) -> None:
         if not isinstance(values, Sequence):
             raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(values).__name__}.")
         if len(values) != self.ntensors:
@@ -188,14 +188,14 @@ def _own_class(module: Module) -> None:
     """Give a module its own class, which can have properties."""
     before = type(module)
 
-    def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+    def deepcopy(self: object, memo: dict[int, Any]) -> Any:
         if id(self) in memo:
             return memo[id(self)]
         made = memo[id(self)] = self.__new__(type(self))
         made.__dict__ = copy.deepcopy(self.__dict__, memo)
         return made
 
-    def getstate(self: Any) -> Any:
+    def getstate(self: object) -> Any:
         raise RuntimeError(
             "Serialization of parametrized modules is only supported through state_dict(). See:\n"
             "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
@@ -209,7 +209,7 @@ def _own_class(module: Module) -> None:
 
 
 def _property_of(name: str) -> property:
-    def get(self: Any) -> Any:
+    def get(self: Tensor) -> Any:
         parametrization = self.parametrizations[name]
         if not _cache_enabled:
             return parametrization()
@@ -218,7 +218,7 @@ def _property_of(name: str) -> property:
             _cache[key] = parametrization()
         return _cache[key]
 
-    def set_(self: Any, value: Any) -> None:
+    def set_(self: Tensor, value: Any) -> None:
         self.parametrizations[name].right_inverse(value)
 
     return property(get, set_)

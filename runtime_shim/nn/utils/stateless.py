@@ -17,9 +17,9 @@ _MISSING = object()
 
 
 def _deprecated_call(
-    module: Any,
+    module: object,
     parameters_and_buffers: dict[str, Any],
-    args: Any = None,
+    args: object = None,
     kwargs: dict[str, Any] | None = None,
     *,
     tie_weights: bool = True,
@@ -120,7 +120,7 @@ def _check_names(module: Any, own: dict[str, Any], given: dict[str, Any]) -> Non
         raise RuntimeError("\n\t".join([f"Error(s) in reparametrizing for {module._get_name()}:", *texts]))
 
 
-def _holder(module: Any, path: str, holders: dict[str, Any]) -> Any:
+def _holder(module: object, path: str, holders: dict[str, Any]) -> Any:
     """The submodule of that path."""
     if not path:
         return module
@@ -137,7 +137,7 @@ def _holder(module: Any, path: str, holders: dict[str, Any]) -> Any:
     return holders[path]
 
 
-def _swapped(module: Any, path: str, tensor: Any, holders: dict[str, Any]) -> Any:
+def _swapped(module: object, path: str, tensor: object, holders: dict[str, Any]) -> Any:
     """Put a tensor where the path says, or nothing; returns what was there."""
     if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor} is not an instance of torch.Tensor")

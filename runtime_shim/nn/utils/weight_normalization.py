@@ -25,11 +25,11 @@ class WeightNorm:
     def __init__(self, name: str, dim: int | None) -> None:
         self.name, self.dim = name, -1 if dim is None else dim
 
-    def weight(self, module: Any) -> Tensor:
+    def weight(self, module: object) -> Tensor:
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
         return v * (g / norm_except(v, self.dim))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Any, inputs: Tensor) -> None:
         setattr(module, self.name, self.weight(module))
 
 
@@ -78,7 +78,7 @@ class SpectralNorm:
             weight = weight.permute(self.dim, *[d for d in range(weight.dim()) if d != self.dim])
         return weight.reshape(weight.size(0), -1)
 
-    def weight(self, module: Any, iterate: bool) -> Tensor:
+    def weight(self, module: object, iterate: bool) -> Tensor:
         weight = getattr(module, self.name + "_orig")
         u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
         matrix = self.matrix(weight)
@@ -91,7 +91,7 @@ class SpectralNorm:
                     u, v = u.clone(), v.clone()
         return weight / FUNCTIONS["dot"](u, FUNCTIONS["mv"](matrix, v))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Any, inputs: Tensor) -> None:
         setattr(module, self.name, self.weight(module, module.training))
 
 

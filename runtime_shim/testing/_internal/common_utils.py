@@ -107,7 +107,14 @@ class TestCase(unittest.TestCase):
             raise self.failureException(msg(str(error)) if callable(msg) else f"{error}\n{msg}") from None
 
     def assertNotEqual(  # type: ignore[override]
-        self, x: Any, y: Any, msg: Any = None, *, atol: float | None = None, rtol: float | None = None, **kwargs: Any
+        self,
+        x: Tensor,
+        y: Tensor,
+        msg: Any = None,
+        *,
+        atol: float | None = None,
+        rtol: float | None = None,
+        **kwargs: Any,
     ) -> None:
         with self.assertRaises(AssertionError, msg=msg):
             self.assertEqual(x, y, atol=atol, rtol=rtol, **kwargs)
@@ -202,7 +209,7 @@ def instantiate_parametrized_tests(generic_cls: type) -> type:
 
 def _with(test: Callable[..., Any], values: dict[str, Any]) -> Callable[..., Any]:
     @functools.wraps(test)
-    def run(self: Any) -> Any:
+    def run(self: Tensor) -> Any:
         return test(self, **values)
 
     # pytest would take the parameters of the function that this wraps for fixtures.

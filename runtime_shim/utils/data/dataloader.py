@@ -56,7 +56,7 @@ def default_collate(batch: Any) -> Any:
     raise TypeError(_FORMAT.format(type(first)))
 
 
-def default_convert(data: Any) -> Any:
+def default_convert(data: object) -> Any:
     """One sample with its arrays as tensors: what a loader without batches gives."""
     if isinstance(data, Tensor):
         return data
@@ -220,7 +220,7 @@ class _Fetcher:
         self.samples = iter(loader.dataset) if loader._iterable else None
         self.ended = False
 
-    def fetch(self, index: Any) -> Any:
+    def fetch(self, index: Tensor) -> Any:
         """The batch for these indices; StopIteration if an iterable data set has no more."""
         loader = self.loader
         if self.samples is not None:

@@ -35,14 +35,10 @@ int main() {
   SHOW(logdet, square);
   SHOW(slogdet, square);
   SHOW(inverse, square);
-  SHOW(matrix_power, square, 3);
-  SHOW(pinverse, matrix);
-  SHOW(kron, vector, other);
   SHOW(vdot, vector, other);
   SHOW(cross, vector, other);
   SHOW(dist, vector, other, 1);
   SHOW(renorm, matrix, 2, 0, 0.5);
-  SHOW(cov, matrix);
   SHOW(tensordot, matrix, square, {1}, {0});
   SHOW(linalg_inv, square);
   SHOW(linalg_eigh, square.detach());
@@ -78,9 +74,6 @@ int main() {
   SHOW(rot90, matrix);
   SHOW(diagflat, vector);
   SHOW(argwhere, matrix > 0);
-  SHOW(block_diag, std::vector<at::Tensor>{matrix, vector});
-  SHOW(column_stack, std::vector<at::Tensor>{vector, other});
-  SHOW(dstack, std::vector<at::Tensor>{vector, other});
   SHOW(index_copy, matrix, 0, torch::tensor({1}), other.unsqueeze(0));
 
   SHOW(range, 1, 4, 1);

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS, return_type
-from ..core.memory_layout import by_columns
-from ..core.tensor import Tensor
-from ..dispatch.op_description import RESIZED, Computes
-from ..dispatch.registration import composite, op
+from ...core import dtypes
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS, return_type
+from ...core.memory_layout import by_columns
+from ...core.tensor import Tensor
+from ...dispatch.op_description import RESIZED, Computes
+from ...dispatch.registration import composite, op
 
 
 class LinAlgError(RuntimeError):
@@ -76,21 +76,21 @@ def _of_matrices(t: Tensor) -> Tensor:
 
 @op("linalg_det", node="LinalgDetBackward0", computes=_FLOATING, out=RESIZED, method=False,
     A=lambda grad, A, result: _of_matrices(grad * result.conj()) * _inverse_conj(A))  # fmt: skip
-def linalg_det(A: Any) -> Array:
+def linalg_det(A: Array) -> Array:
     check_matrix("linalg.det", A)
     return np.asarray(np.linalg.det(A), A.dtype)
 
 
 @op("_log_abs_det", node="LinalgSlogdetBackward0", computes=Computes("f"), function=False, method=False,
     A=lambda grad, A: _of_matrices(grad) * _inverse_conj(A))  # fmt: skip
-def _log_abs_det(A: Any) -> Array:
+def _log_abs_det(A: Array) -> Array:
     check_matrix("linalg.slogdet", A)
     return np.asarray(np.linalg.slogdet(A)[1], A.dtype)
 
 
 @op("_sign_of_det", node="LinalgSlogdetBackward0", computes=Computes("f"), function=False, method=False,
     A=lambda grad, A: None)  # fmt: skip
-def _sign_of_det(A: Any) -> Array:
+def _sign_of_det(A: Array) -> Array:
     return np.asarray(np.linalg.slogdet(A)[0], A.dtype)
 
 
@@ -106,7 +106,7 @@ def linalg_slogdet(A: Tensor) -> Any:
 
 @op("linalg_inv", node="LinalgInvExBackward0", computes=_FLOATING, out=RESIZED, method=False,
     A=lambda grad, result: -(result.mH @ grad @ result.mH))  # fmt: skip
-def linalg_inv(A: Any) -> Array:
+def linalg_inv(A: Array) -> Array:
     check_matrix("linalg.inv", A)
     try:
         return by_columns(np.linalg.inv(A))
@@ -124,7 +124,7 @@ def _solve_b(grad: Tensor, A: Tensor, left: bool) -> Tensor:
     return found
 
 
-def _solve_a(grad: Tensor, A: Tensor, result: Tensor, B_shape: Any, left: bool) -> Tensor:
+def _solve_a(grad: Tensor, A: Tensor, result: Tensor, B_shape: object, left: bool) -> Tensor:
     right = _solve_b(grad, A, left)
     if left and _is_vector(A.shape, B_shape):
         return -(right.unsqueeze(-1) @ result.unsqueeze(-1).mH)
@@ -133,7 +133,7 @@ def _solve_a(grad: Tensor, A: Tensor, result: Tensor, B_shape: Any, left: bool) 
 
 @op("linalg_solve", node="LinalgSolveExBackward0", computes=_FLOATING, out=RESIZED, method=False, A=_solve_a,
     B=_solve_b)  # fmt: skip
-def _linalg_solve(A: Any, B: Any, left: bool = True) -> Array:
+def _linalg_solve(A: Array, B: Array, left: bool = True) -> Array:
     check_matrix("linalg.solve", A)
     if A.dtype != B.dtype:
         raise RuntimeError(
@@ -170,7 +170,7 @@ def _cholesky_gradient(grad: Tensor, result: Tensor, upper: bool) -> Tensor:
 
 def _register_cholesky(name: str, node: str, title: str) -> Any:
     @op(name, computes=_FLOATING, function=False, method=False, node=node, A=_cholesky_gradient)
-    def factor(A: Any, upper: bool) -> Array:
+    def factor(A: Array, upper: bool) -> Array:
         """The lower triangular L with L L^H = A, or its conjugate transpose."""
         check_matrix(title, A)
         try:
@@ -223,7 +223,7 @@ def _lower(A: Any) -> Any:
     return below + below.conj().swapaxes(-1, -2) + np.real(np.einsum("...ii->...i", A))[..., None] * np.eye(A.shape[-1])
 
 
-def _eigen_gradients(grads: Any, result: Any) -> Tensor:
+def _eigen_gradients(grads: Any, result: Tensor) -> Tensor:
     grad_values, grad_vectors = grads
     values, vectors = result
     inner = None
@@ -242,7 +242,7 @@ def _eigen_gradients(grads: Any, result: Any) -> Tensor:
 
 @op("_eigh", computes=_FLOATING, function=False, method=False, node="LinalgEighBackward0", outputs=_OfHermitian._make,
     A=lambda grads, result: _eigen_gradients(grads, result))  # fmt: skip
-def _eigh(A: Any) -> tuple[Array, Array]:
+def _eigh(A: Array) -> tuple[Array, Array]:
     check_matrix("linalg.eigh", A)
     values, vectors = np.linalg.eigh(_lower(A))
     return values.astype(A.real.dtype), vectors.astype(A.dtype)
@@ -268,7 +268,7 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 _Singular = return_type("linalg_svd", "U S Vh")
 
 
-def _svd_gradient(grads: Any, result: Any) -> Tensor:
+def _svd_gradient(grads: Any, result: Tensor) -> Tensor:
     grad_u, grad_s, grad_vh = grads
     u, s, vh = result
     k = s.size(-1)
@@ -298,7 +298,7 @@ def _svd_gradient(grads: Any, result: Any) -> Tensor:
 
 @op("linalg_svd", node="LinalgSvdBackward0", computes=_FLOATING, method=False, outputs=_Singular._make,
     A=lambda grads, result: _svd_gradient(grads, result))  # fmt: skip
-def linalg_svd(A: Any, full_matrices: bool = True, driver: str | None = None) -> tuple[Array, Array, Array]:
+def linalg_svd(A: Array, full_matrices: bool = True, driver: str | None = None) -> tuple[Array, Array, Array]:
     if driver is not None:
         raise RuntimeError(
             "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
@@ -329,7 +329,7 @@ _QR = return_type("linalg_qr", "Q R")
 _OldQR = return_type("qr", "Q R")
 
 
-def _qr_gradient(grads: Any, result: Any, complete: bool) -> Tensor:
+def _qr_gradient(grads: Any, result: Tensor, complete: bool) -> Tensor:
     """As linalg_qr_backward in FunctionsManual.cpp."""
     grad_q, grad_r = grads
     q, r = result
@@ -364,7 +364,7 @@ def _hermitian(triangle: Tensor) -> Tensor:
 
 @op("_qr", computes=Computes("fc"), function=False, method=False, node="LinalgQrBackward0", outputs=_QR._make,
     A=lambda grads, result, complete: _qr_gradient(grads, result, complete))  # fmt: skip
-def _qr(A: Any, complete: bool) -> tuple[Array, Array]:
+def _qr(A: Array, complete: bool) -> tuple[Array, Array]:
     check_matrix("linalg.qr", A, square=False)
     q, r = np.linalg.qr(A, "complete" if complete else "reduced")
     return by_columns(q), by_columns(r)

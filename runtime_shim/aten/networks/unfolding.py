@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor, new_tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .convolution_kernels import _offsets, _windows, padded
 
 
@@ -47,7 +47,7 @@ def _positions(size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, str
         grad, self_shape[-2:], kernel_size, dilation, padding, stride
     ),
 )
-def im2col(self: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
+def im2col(self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """(batch, channels, height, width) to (batch, channels * kernel, positions)."""
     _check_geometry(kernel_size, dilation, padding, stride)
     if self.ndim not in (3, 4) or 0 in self.shape[1:]:
@@ -133,7 +133,7 @@ def _check_pixels(name: str, self: Array, factor: int, which: str) -> None:
     leak=1,
     self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor),
 )
-def pixel_shuffle(self: Any, upscale_factor: int) -> Array:
+def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     """(..., c * r * r, h, w) to (..., c, h * r, w * r)"""
     _check_pixels("pixel_shuffle", self, upscale_factor, "upscale")
     r = upscale_factor
@@ -156,7 +156,7 @@ def pixel_shuffle(self: Any, upscale_factor: int) -> Array:
     leak=1,
     self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor),
 )
-def pixel_unshuffle(self: Any, downscale_factor: int) -> Array:
+def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
     """(..., c, h * r, w * r) to (..., c * r * r, h, w)"""
     _check_pixels("pixel_unshuffle", self, downscale_factor, "downscale")
     r = downscale_factor
@@ -178,7 +178,7 @@ def _shuffle_back(grad: Tensor, groups: int) -> Tensor:
 
 
 @op("channel_shuffle", computes=ANY_DTYPE, out=RESIZED, method=False, leak=1, self=_shuffle_back)
-def channel_shuffle(self: Any, groups: int) -> Array:
+def channel_shuffle(self: Array, groups: int) -> Array:
     """The channels of the groups in turn."""
     if self.ndim <= 2:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {sizes(self.shape)}")
@@ -335,7 +335,7 @@ def _circular(input: Tensor, pad: Sequence[int]) -> Tensor:
 
 
 @composite("pad", method=False, function=False)
-def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Tensor:
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: object = None) -> Tensor:
     """Widen the last dimensions: with a value, or by reflection, replication or wrapping around."""
     amounts = tuple(int(p) for p in pad)
     x = input._array

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.op_node import arrays
-from ..dispatch.registration import composite, op
+from ...core import dtypes
+from ...core.dtypes import Array, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.tensor import Tensor, new_tensor, requires_grad
+from ...core.thread_state import AUTOGRAD, tls
+from ...dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ...dispatch.op_node import arrays
+from ...dispatch.registration import composite, op
+from ..elementwise import div_scalar, mul_scalar
 from .backward_kernels import (
     MEAN,
     NONE,
@@ -24,7 +25,6 @@ from .backward_kernels import (
     smooth_l1_loss_backward,
     spread_over,
 )
-from .elementwise import div_scalar, mul_scalar
 
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 
@@ -39,7 +39,7 @@ def reduced(values: Array, reduction: int) -> Array:
 def _leaving(kernel: Callable[..., Array], position: int) -> Callable[..., Tensor]:
     """Where no autograd kernel wraps the loss, its reduction leaves two writes on the result."""
 
-    def below(*args: Any) -> Tensor:
+    def below(*args: object) -> Tensor:
         made = new_tensor(kernel(*arrays(args)))
         if made._version_counter is not None and args[position] != NONE:
             made._version_counter[0] += 2
@@ -59,7 +59,7 @@ def refuse_gradient(function: str, **arguments: Tensor | None) -> None:
             )
 
 
-def require_real(label: str, *operands: Any) -> None:
+def require_real(label: str, *operands: object) -> None:
     """NotImplementedError, in the words of the kernel called `label`, unless the operands' common dtype is real."""
     common = dtypes.result_type(*operands)
     if common.kind not in "fV":
@@ -88,7 +88,7 @@ def _difference(self: Any, target: Any, label: str) -> Array:
     return np.subtract(self, target, dtype=common)
 
 
-def _mse(self: Any, target: Any, reduction: int) -> Array:
+def _mse(self: object, target: object, reduction: int) -> Array:
     difference = _difference(self, target, "mse_cpu")
     return reduced(difference * difference, reduction)
 
@@ -110,7 +110,7 @@ def _huber_values(difference: Array, delta: float) -> Array:
     return np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)).astype(difference.dtype)
 
 
-def _huber(self: Any, target: Any, reduction: int, delta: float) -> Array:
+def _huber(self: Tensor, target: Tensor, reduction: int, delta: float) -> Array:
     dtypes.broadcast_shapes(self.shape, target.shape)
     check_cast(dtypes.result_type(self, target), self.dtype)
     found = _huber_values(_difference(self, target, "huber_cpu"), delta)
@@ -128,7 +128,7 @@ huber_loss = op(
 )(_huber)
 
 
-def _smooth_l1(self: Any, target: Any, reduction: int, beta: float) -> Array:
+def _smooth_l1(self: object, target: object, reduction: int, beta: float) -> Array:
     difference = _difference(self, target, "smooth_l1_cpu")
     size = np.abs(difference)
     values = np.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta) if beta else size
@@ -209,13 +209,13 @@ def _nll_pick(
     grad_output=_nll_pick,
 )
 def _nll_backward(
-    grad_output: Any,
-    target: Any,
-    weight: Any,
+    grad_output: Array,
+    target: Array,
+    weight: Array,
     shape: tuple[int, ...],
     reduction: int,
     ignore_index: int,
-    total_weight: Any,
+    total_weight: Array,
 ) -> Array:
     counts = _nll_weights(grad_output, target, weight, ignore_index)
     flat = target.reshape(-1)
@@ -408,7 +408,7 @@ def _bce_target(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | Non
     self=_bce_back,
     target=_bce_target,
 )
-def binary_cross_entropy(self: Any, target: Any, weight: Any, reduction: int) -> Array:
+def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
     if self.dtype != target.dtype:
         found, wanted = (dtypes.of(array).scalar_name for array in (target, self))
         raise RuntimeError(f"Found dtype {found} but expected {wanted}")
@@ -467,7 +467,9 @@ def logsigmoid(t: Tensor) -> Tensor:
     self=_with_logits_back,
     target=_with_logits_target,
 )
-def binary_cross_entropy_with_logits(self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Array:
+def binary_cross_entropy_with_logits(
+    self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
+) -> Array:
     """The loss has the dtype of `target`, since PyTorch computes it in place of `1 - target`."""
     require_real("log_sigmoid_cpu", self)
     logs = (np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))).astype(self.dtype, copy=False)

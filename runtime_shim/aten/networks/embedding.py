@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS
+from ...core.tensor import Tensor, new_tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 
 
-def _embedding_below(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
+def _embedding_below(weight: Tensor, indices: Tensor, *_: object) -> Tensor:
     found: Tensor = FUNCTIONS["index_select"](weight, 0, indices.reshape(-1))
     if indices._array.ndim == 1:
         return found
@@ -34,7 +34,7 @@ def _embedding_below(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
     ),
 )
 def _embedding(
-    weight: Any,
+    weight: Array,
     indices: Any,
     padding_idx: int = -1,
     scale_grad_by_freq: bool = False,
@@ -58,7 +58,9 @@ def _embedding(
         grad, indices, padding_idx, scale_grad_by_freq
     ),
 )
-def _embedding_backward(grad_output: Any, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool) -> Array:
+def _embedding_backward(
+    grad_output: Array, indices: Any, rows: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Array:
     flat = indices.reshape(-1)
     g = grad_output.reshape(flat.size, -1)
     kept = flat != padding_idx
@@ -176,7 +178,7 @@ def embedding_bags(
 def _bag_weight_gradient(
     grad: Tensor,
     weight: Tensor,
-    indices: Any,
+    indices: Tensor,
     bags: Any,
     count: int,
     mode: str,
@@ -209,7 +211,7 @@ def _bag_weight_gradient(
     return zeros.index_add(0, rows_of, values)
 
 
-def _bag_sample_gradient(grad: Tensor, weight: Tensor, indices: Any, bags: Any, padding_idx: int) -> Tensor:
+def _bag_sample_gradient(grad: Tensor, weight: Tensor, indices: Tensor, bags: Any, padding_idx: int) -> Tensor:
     rows, numbers = (new_tensor(a.astype(np.int64)) for a in (indices[: bags.size], bags))
     found = (grad.index_select(0, numbers) * weight.index_select(0, rows)).sum(1)
     return found.masked_fill(new_tensor(indices[: bags.size] == padding_idx), 0.0)

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, wrap_dim
-from ..core.error_texts import require_tensors
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ..dispatch.registration import composite, op
+from ...core import dtypes
+from ...core.dtypes import Array, wrap_dim
+from ...core.error_texts import require_tensors
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ...dispatch.registration import composite, op
 from .linalg import DOT_OUT, check_dot
-from .views import unsafe_view, viewed
 
 # -- tensordot
 
@@ -42,7 +41,7 @@ def _wrapped_once(dims: Sequence[int], ndim: int) -> list[int]:
 
 
 @composite("tensordot", method=False)
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     """The product summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists.
 
     As in ATen/native/Linear.cpp: a dimension of size 1 is summed over in the other tensor at once.
@@ -104,30 +103,13 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
     self=lambda grad, other: grad.conj() * other,
     other=lambda grad, self: grad * self,
 )
-def vdot(self: Any, other: Any) -> Array:
+def vdot(self: Array, other: Array) -> Array:
     """The dot product, with `self` conjugated."""
     check_dot(self, other)
     return np.asarray(np.vdot(self, other), self.dtype)
 
 
 # -- Kronecker's and the cross product
-
-
-@composite("kron")
-def kron(self: Tensor, other: Tensor) -> Tensor:
-    """Kronecker's product: each element of `self` times all of `other`."""
-    require_tensors("kron", self=self, other=other)
-    ndim = max(self.dim(), other.dim())
-    shapes = [(1,) * (ndim - t.dim()) + tuple(t.shape) for t in (self, other)]
-    left = _seen_as(self, tuple(n for size in shapes[0] for n in (size, 1)))
-    right = _seen_as(other, tuple(n for size in shapes[1] for n in (1, size)))
-    return _seen_as(left * right, tuple(a * b for a, b in zip(*shapes, strict=True)))
-
-
-def _seen_as(t: Tensor, shape: tuple[int, ...]) -> Tensor:
-    viewed(t._array, shape)  # refuses what has no such view
-    made: Tensor = unsafe_view(t, shape)
-    return made
 
 
 def _cross_back(grad: Tensor, other: Tensor, dim: int) -> Tensor:
@@ -142,7 +124,7 @@ def _cross_back(grad: Tensor, other: Tensor, dim: int) -> Tensor:
     self=_cross_back,
     other=lambda grad, self, dim: linalg_cross(grad, self.conj(), dim=dim),
 )
-def linalg_cross(self: Any, other: Any, *, dim: int = -1) -> Array:
+def linalg_cross(self: Array, other: Array, *, dim: int = -1) -> Array:
     """The cross product along a dimension of size 3."""
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

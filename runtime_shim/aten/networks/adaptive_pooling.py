@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.error_texts import wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of, suggested_format
-from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.error_texts import wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of, suggested_format
+from ...core.tensor import Tensor, new_tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .pooling import flat_indices, greatest, register_pick
 from .pooling_windows import check_two_or_three, one_int
 
@@ -83,7 +83,7 @@ def _register_means(rank: int) -> Callable[..., Tensor]:
         self=lambda grad, self: backward(grad, self),
         **options,
     )
-    def forward(self: Any, output_size: Ints) -> Array:
+    def forward(self: Array, output_size: Ints) -> Array:
         found, counts = _computed(self), []
         for axis, size in zip(range(-rank, 0), output_size, strict=True):
             found, count = _summed(found, axis, size)
@@ -100,7 +100,7 @@ def _register_means(rank: int) -> Callable[..., Tensor]:
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
         **options,
     )
-    def backward(grad_output: Any, self: Any) -> Array:
+    def backward(grad_output: Array, self: Array) -> Array:
         _refuse_empty(f"{name}_backward", "grad_output", grad_output.shape)
         found = _computed(grad_output)
         for axis, size in zip(range(-rank, 0), self.shape[-rank:], strict=True):
@@ -117,7 +117,7 @@ def _register_means(rank: int) -> Callable[..., Tensor]:
 _MEANS = {rank: _register_means(rank) for rank in (2, 3)}
 
 
-def _adaptive_mean(rank: int, input: Any, output_size: Any) -> Tensor:
+def _adaptive_mean(rank: int, input: Tensor, output_size: Any) -> Tensor:
     name = f"adaptive_avg_pool{rank}d"
     size = _given_size(output_size, input, rank)
     shape = input._array.shape
@@ -146,18 +146,18 @@ def _adaptive_mean(rank: int, input: Any, output_size: Any) -> Tensor:
 
 
 @composite("adaptive_avg_pool2d", method=False, function=False)
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: object) -> Tensor:
     """Means over pieces of (batch, channels, height, width) so that the output has the given size."""
     return _adaptive_mean(2, input, output_size)
 
 
 @composite("adaptive_avg_pool3d", method=False, function=False)
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: object) -> Tensor:
     """The same over the last three dimensions."""
     return _adaptive_mean(3, input, output_size)
 
 
-def _one_size(name: str, input: Any, output_size: Any) -> int:
+def _one_size(name: str, input: object, output_size: object) -> int:
     if output_size is None:
         raise wrong_type(name, "output_size", 2, output_size, "tuple of ints")
     check_two_or_three(name, input)
@@ -165,7 +165,7 @@ def _one_size(name: str, input: Any, output_size: Any) -> int:
 
 
 @composite("adaptive_avg_pool1d", method=False)
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: object) -> Tensor:
     wanted = _one_size("adaptive_avg_pool1d", input, output_size)
     return adaptive_avg_pool2d(input.unsqueeze(-2), (1, wanted)).squeeze(-2)
 
@@ -207,7 +207,7 @@ def _register_maxima(rank: int) -> Callable[..., Tensor]:
 _MAXIMA = {rank: _register_maxima(rank) for rank in (2, 3)}
 
 
-def _adaptive_max(rank: int, input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
+def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
     name = f"adaptive_max_pool{rank}d"
     size = _given_size(output_size, input, rank)
     shape = input._array.shape
@@ -229,11 +229,11 @@ def _adaptive_max(rank: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
 
 
 def _published(rank: int) -> tuple[Callable[..., tuple[Tensor, Tensor]], Callable[..., Any]]:
-    def with_indices(input: Tensor, output_size: Any, return_indices: bool = True) -> tuple[Tensor, Tensor]:
+    def with_indices(input: Tensor, output_size: object, return_indices: bool = True) -> tuple[Tensor, Tensor]:
         """The greatest elements of the pieces, and their indices in the flattened input."""
         return _adaptive_max(rank, input, output_size)
 
-    def values(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    def values(input: Tensor, output_size: object, return_indices: bool = False) -> Any:
         """The greatest elements of the pieces."""
         found = _adaptive_max(rank, input, output_size)
         return found if return_indices else found[0]
@@ -249,7 +249,7 @@ adaptive_max_pool3d_with_indices, adaptive_max_pool3d = _published(3)
 
 @composite("adaptive_max_pool1d", method=False)
 def adaptive_max_pool1d_with_indices(
-    input: Tensor, output_size: Any, return_indices: bool = True
+    input: Tensor, output_size: object, return_indices: bool = True
 ) -> tuple[Tensor, Tensor]:
     wanted = _one_size("adaptive_max_pool1d", input, output_size)
     _refuse_empty("adaptive_max_pool1d", "input", input.shape)
@@ -257,7 +257,7 @@ def adaptive_max_pool1d_with_indices(
     return values.squeeze(-2), indices.squeeze(-2)
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: object, return_indices: bool = False) -> Any:
     found = adaptive_max_pool1d_with_indices(input, output_size)
     return found if return_indices else found[0]
 

@@ -1,10 +1,7 @@
 """Gradients of activations and losses that are ops themselves, so that they have gradients with PyTorch's names.
 
-Derivatives as in derivatives.yaml and FunctionsManual.cpp.
-
 Derivatives as in derivatives.yaml and FunctionsManual.cpp. Each takes the gradient first, then what was saved.
-
-Derivatives as in derivatives.yaml and FunctionsManual.cpp. Reductions are numbered as in ATen.
+Reductions are numbered as in ATen.
 """
 
 from __future__ import annotations
@@ -14,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.array_kinds import elementwise, packed
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import laid_out_like
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import op
-from .elementwise import conj, mul_scalar
+from ...core import dtypes
+from ...core.array_kinds import elementwise, packed
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import laid_out_like
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import op
+from ..elementwise import conj, mul_scalar
 
 _KIND: dict[str, Any] = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 
@@ -33,7 +30,7 @@ _KIND: dict[str, Any] = {"computes": ANY_DTYPE, "out": RESIZED, "method": False,
     grad_output=lambda grad, output: sigmoid_backward(grad, conj(output)),
     output=lambda grad, grad_output, output: conj(grad) * grad_output * (-2 * conj(output) + 1),
 )
-def sigmoid_backward(grad_output: Any, output: Any) -> Array:
+def sigmoid_backward(grad_output: Array, output: Array) -> Array:
     return elementwise(grad_output * np.conjugate((1 - output) * output), grad_output, output)
 
 
@@ -43,7 +40,7 @@ def sigmoid_backward(grad_output: Any, output: Any) -> Array:
     grad_output=lambda grad, output: tanh_backward(grad, conj(output)),
     output=lambda grad, grad_output, output: conj(grad) * (-2 * conj(output) * grad_output),
 )
-def tanh_backward(grad_output: Any, output: Any) -> Array:
+def tanh_backward(grad_output: Array, output: Array) -> Array:
     return elementwise(grad_output * np.conjugate(1 - output * output), grad_output, output)
 
 
@@ -70,7 +67,7 @@ def _elu_twice(
     self_or_result=_elu_twice,
 )
 def elu_backward(
-    grad_output: Any, self_or_result: Any, alpha: float, scale: float, input_scale: float, is_result: bool
+    grad_output: Array, self_or_result: Array, alpha: float, scale: float, input_scale: float, is_result: bool
 ) -> Array:
     x, number = self_or_result, self_or_result.dtype.type
     if is_result:
@@ -101,7 +98,7 @@ _ERF = np.vectorize(math.erf, otypes=[float])
     grad_output=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
     self=_gelu_twice,
 )
-def gelu_backward(grad_output: Any, self: Any, approximate: str) -> Array:
+def gelu_backward(grad_output: Array, self: Array, approximate: str) -> Array:
     number = self.dtype.type
     if approximate == "tanh":
         scale = number(math.sqrt(2 / math.pi))
@@ -125,7 +122,7 @@ def _hardswish_twice(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tensor:
     grad_output=lambda grad, self: hardswish_backward(grad, self),
     self=_hardswish_twice,
 )
-def hardswish_backward(grad_output: Any, self: Any) -> Array:
+def hardswish_backward(grad_output: Array, self: Array) -> Array:
     number = self.dtype.type
     between = grad_output * (self / number(3) + number(0.5))
     found = np.where(self <= -3, number(0), np.where(self < 3, between, grad_output))
@@ -144,7 +141,7 @@ def _softplus_twice(grad: Tensor, grad_output: Tensor, self: Tensor, beta: float
     grad_output=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
     self=_softplus_twice,
 )
-def softplus_backward(grad_output: Any, self: Any, beta: float, threshold: float) -> Array:
+def softplus_backward(grad_output: Array, self: Array, beta: float, threshold: float) -> Array:
     scaled = self * self.dtype.type(beta)
     power = np.exp(scaled)
     return elementwise(np.where(scaled > threshold, grad_output, grad_output * power / (power + 1)), grad_output, self)
@@ -161,7 +158,7 @@ def _log_sigmoid_twice(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tenso
     grad_output=lambda grad, self: log_sigmoid_backward(grad, self),
     self=_log_sigmoid_twice,
 )
-def log_sigmoid_backward(grad_output: Any, self: Any) -> Array:
+def log_sigmoid_backward(grad_output: Array, self: Array) -> Array:
     return laid_out_like(np.asarray(grad_output / (1 + np.exp(self))), grad_output)
 
 
@@ -178,7 +175,7 @@ def _softmax_twice(grad: Tensor, grad_output: Tensor, output: Tensor, dim: int) 
     grad_output=lambda grad, output, dim: softmax_backward(grad, output, dim),
     output=_softmax_twice,
 )
-def softmax_backward(grad_output: Any, output: Any, dim: int) -> Array:
+def softmax_backward(grad_output: Array, output: Array, dim: int) -> Array:
     if not output.size:
         return packed(grad_output)
     common = (grad_output * output).sum(axis=dim if output.ndim else None, keepdims=True)
@@ -192,7 +189,7 @@ def softmax_backward(grad_output: Any, output: Any, dim: int) -> Array:
     grad_output=lambda grad, output, dim: grad - (grad * output.exp()).sum(dim, True),
     output=lambda grad, grad_output, output, dim: -grad_output.sum(dim, True) * output.exp() * grad,
 )
-def log_softmax_backward(grad_output: Any, output: Any, dim: int) -> Array:
+def log_softmax_backward(grad_output: Array, output: Array, dim: int) -> Array:
     if not output.size:
         return packed(grad_output)
     return packed(grad_output - np.exp(output) * grad_output.sum(axis=dim if output.ndim else None, keepdims=True))
@@ -220,7 +217,7 @@ def _mse_twice(grad: Tensor, grad_output: Tensor, input: Tensor, reduction: int)
     self=lambda grad, grad_output, self, reduction: _mse_twice(grad, grad_output, self, reduction),
     target=lambda grad, grad_output, target, reduction: -_mse_twice(grad, grad_output, target, reduction),
 )
-def mse_loss_backward(grad_output: Any, self: Any, target: Any, reduction: int) -> Array:
+def mse_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int) -> Array:
     difference = self - target
     share = difference.dtype.type(2 / max(difference.size, 1) if reduction == MEAN else 2)
     return packed(np.asarray(share * difference * grad_output))
@@ -251,7 +248,7 @@ def _huber_output(grad: Tensor, grad_output: Tensor, self: Tensor, target: Tenso
         -_huber_twice(grad, grad_output, self, target, reduction, delta)
     ),
 )
-def huber_loss_backward(grad_output: Any, self: Any, target: Any, reduction: int, delta: float) -> Array:
+def huber_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int, delta: float) -> Array:
     if self.dtype != target.dtype:
         found, wanted = (dtypes.of(array).scalar_name for array in (target, self))
         raise RuntimeError(f"Found dtype {found} but expected {wanted}")
@@ -285,7 +282,7 @@ def _smooth_l1_twice(
         -_smooth_l1_twice(grad, grad_output, self, target, reduction, beta)
     ),
 )
-def smooth_l1_loss_backward(grad_output: Any, self: Any, target: Any, reduction: int, beta: float) -> Array:
+def smooth_l1_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int, beta: float) -> Array:
     difference = self - target
     number = difference.dtype.type
     slope = np.clip(difference / number(beta), -1, 1) if beta else np.sign(difference)

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, error_texts
-from ..core.dtypes import Array, sizes
-from ..core.error_texts import require_tensors, wrong_type
-from ..core.tensor import Tensor, attach, ndarray, requires_grad
-from ..core.thread_state import tls
-from ..dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
-from ..dispatch.registration import composite, op
-from ..dispatch.writing_layers import resize_output
-from .elementwise import conj
-from .views import expand_array
+from ...core import dtypes, error_texts
+from ...core.dtypes import Array, sizes
+from ...core.error_texts import require_tensors, wrong_type
+from ...core.tensor import Tensor, attach, ndarray, requires_grad
+from ...core.thread_state import tls
+from ...dispatch.op_description import EXPECTED_OUT, RESIZED, Computes, OutRule, same_dtype
+from ...dispatch.registration import composite, op
+from ...dispatch.writing_layers import resize_output
+from ..elementwise import conj
+from ..views import expand_array
 
 
 def _same_dtype(name: str, a: Any, b: Any) -> None:
@@ -41,14 +41,14 @@ def _cannot_multiply(a: Any, b: Any) -> RuntimeError:
     )
 
 
-def _left(grad: Tensor, mat2: Tensor, alpha: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+def _left(grad: Tensor, mat2: Tensor, alpha: object, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
     """Gradient of the left factor, in that factor's memory layout, as PyTorch gives it."""
     if strides[0] == 1 and strides[1] == shape[0]:
         return _times(conj(mat2).mm(grad.t()).t(), alpha)
     return _times(grad.mm(conj(mat2.t())), alpha)
 
 
-def _right(grad: Tensor, mat1: Tensor, alpha: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+def _right(grad: Tensor, mat1: Tensor, alpha: object, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
     if strides[0] == 1 and strides[1] == shape[0]:
         return _times(grad.t().mm(conj(mat1)).t(), alpha)
     return _times(conj(mat1.t()).mm(grad), alpha)
@@ -61,7 +61,7 @@ def _right(grad: Tensor, mat1: Tensor, alpha: Any, shape: tuple[int, ...], strid
     self=lambda grad, mat2, self_shape, self_strides: _left(grad, mat2, 1, self_shape, self_strides),
     mat2=lambda grad, self, mat2_shape, mat2_strides: _right(grad, self, 1, mat2_shape, mat2_strides),
 )
-def mm(self: Any, mat2: Any) -> Array:
+def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
@@ -105,7 +105,7 @@ def _root(array: Array) -> Any:
     self=lambda grad, vec: grad.outer(conj(vec)),
     vec=lambda grad, self: conj(self.t()).mv(grad),
 )
-def mv(self: Any, vec: Any) -> Array:
+def mv(self: Array, vec: Array) -> Array:
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if self.ndim != 2 or vec.ndim != 1:
@@ -146,7 +146,7 @@ def check_dot(self: Array, other: Array) -> None:
     self=lambda grad, tensor: grad * conj(tensor),
     tensor=lambda grad, self: grad * conj(self),
 )
-def dot(self: Any, tensor: Any) -> Array:
+def dot(self: Array, tensor: Array) -> Array:
     check_dot(self, tensor)
     return np.dot(self, tensor)
 
@@ -158,7 +158,7 @@ def dot(self: Any, tensor: Any) -> Array:
     self=lambda grad, mat2: grad.bmm(conj(mat2.transpose(1, 2))),
     mat2=lambda grad, self: conj(self.transpose(1, 2)).bmm(grad),
 )
-def bmm(self: Any, mat2: Any) -> Array:
+def bmm(self: Array, mat2: Array) -> Array:
     for name, array in (("batch1", self), ("batch2", mat2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -185,7 +185,7 @@ def bmm(self: Any, mat2: Any) -> Array:
     mat1=lambda grad, mat2, alpha, mat1_shape, mat1_strides: _left(grad, mat2, alpha, mat1_shape, mat1_strides),
     mat2=lambda grad, mat1, alpha, mat2_shape, mat2_strides: _right(grad, mat1, alpha, mat2_shape, mat2_strides),
 )
-def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+def addmm(self: Array, mat1: Array, mat2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     dtype = self.dtype
     if (
         beta == 1 == alpha
@@ -218,7 +218,7 @@ def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     return product + (self if beta == 1 else self * self.dtype.type(beta))
 
 
-def _times(t: Tensor, factor: Any) -> Tensor:
+def _times(t: Tensor, factor: object) -> Tensor:
     return t if factor == 1 else t * factor
 
 
@@ -232,7 +232,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 
 
 @composite("matmul")
-def matmul(self: Tensor, other: Any, *, out: Tensor | None = None, is_operator: bool = False) -> Any:
+def matmul(self: Tensor, other: object, *, out: Tensor | None = None, is_operator: bool = False) -> Any:
     """Product with the shapes and broadcasting of torch.matmul, made of dot, mv, mm and bmm as there."""
     if not isinstance(other, Tensor):
         if is_operator:
@@ -319,7 +319,7 @@ def _folded(self: Tensor, other: Tensor, a: int, b: int) -> Tensor:
 
 
 def unsafe(t: Tensor, shape: tuple[int, ...]) -> Tensor:
-    from .views import unsafe_view
+    from ..views import unsafe_view
 
     return unsafe_view(t, shape)
 
@@ -345,11 +345,11 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
     return unsafe(bmm(left, right), shape)
 
 
-def _rmatmul(self: Tensor, other: Any) -> Any:
+def _rmatmul(self: Tensor, other: object) -> Any:
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 
-def _matmul_operator(self: Tensor, other: Any) -> Any:
+def _matmul_operator(self: Tensor, other: object) -> Any:
     return matmul(self, other, is_operator=True)
 
 

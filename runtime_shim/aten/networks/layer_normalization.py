@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.error_texts import require_tensors
-from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.error_texts import require_tensors
+from ...core.tensor import Tensor, new_tensor
+from ...core.thread_state import tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .normalization import check_mixed_dtypes, moments, statistics_dtype
 
 
@@ -78,18 +77,18 @@ def _layer_bias(grad: Tensor, bias: Tensor, normalized_shape: Ints) -> Tensor:
     bias=_layer_bias,
 )
 def native_layer_norm(
-    input: Any,
+    input: Array,
     normalized_shape: Ints,
-    weight: Any,
-    bias: Any,
-    result1: Any,
-    result2: Any,
+    weight: Array,
+    bias: Array,
+    result1: Array,
+    result2: Array,
     eps: float,
 ) -> Array:
     return np.ascontiguousarray(_scaled((input - result1) * result2, weight, bias), input.dtype)
 
 
-def _scaled(found: Array, weight: Any, bias: Any) -> Array:
+def _scaled(found: Array, weight: object, bias: object) -> Array:
     if weight is not None:
         found *= weight
     if weight is not None or bias is not None:

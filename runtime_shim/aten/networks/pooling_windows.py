@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes, wrap_dim
-from ..core.error_texts import wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes, wrap_dim
+from ...core.error_texts import wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
 from .convolution_kernels import padded
 
 _COUNTS = {2: "two", 3: "three"}
@@ -40,7 +40,7 @@ def one_int(value: Any, name: str, argument: str) -> int:
     return int(value[0])
 
 
-def check_two_or_three(name: str, input: Any) -> None:
+def check_two_or_three(name: str, input: object) -> None:
     if not isinstance(input, Tensor):
         raise wrong_type(name, "input", 1, input)
     if input.dim() not in (2, 3):
@@ -190,7 +190,7 @@ def _register(rank: int) -> Callable[..., Tensor]:
         **options,
     )
     def forward(
-        self: Any,
+        self: Array,
         kernel_size: Ints,
         stride: Ints,
         padding: Ints,
@@ -216,8 +216,8 @@ def _register(rank: int) -> Callable[..., Tensor]:
         **options,
     )
     def backward(
-        grad_output: Any,
-        self: Any,
+        grad_output: Array,
+        self: Array,
         kernel_size: Ints,
         stride: Ints,
         padding: Ints,
@@ -243,10 +243,10 @@ _FORWARD = {rank: _register(rank) for rank in (2, 3)}
 
 def _averaged(
     rank: int,
-    input: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
+    input: object,
+    kernel_size: object,
+    stride: object,
+    padding: object,
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
@@ -278,9 +278,9 @@ def _averaged(
 @composite("avg_pool2d", method=False, function=False)
 def avg_pool2d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
@@ -292,9 +292,9 @@ def avg_pool2d(
 @composite("avg_pool3d", method=False, function=False)
 def avg_pool3d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
@@ -306,9 +306,9 @@ def avg_pool3d(
 @composite("avg_pool1d", method=False)
 def avg_pool1d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import blank_like
-from ..core.tensor import Tensor, requires_grad
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ..dispatch.registration import op
+from ...core import dtypes
+from ...core.dtypes import Array
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import blank_like
+from ...core.tensor import Tensor, requires_grad
+from ...dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ...dispatch.registration import op
+from ..elementwise import mul_scalar
+from ..matrices.linalg import matmul
+from ..ufunc_makers import no_autograd_kernel
 from .backward_kernels import softmax_backward
-from .elementwise import mul_scalar
-from .linalg import matmul
-from .ufunc_makers import no_autograd_kernel
 
 
 @op(
@@ -32,7 +32,7 @@ from .ufunc_makers import no_autograd_kernel
     function=False,
     self=lambda grad, result, dim: softmax_backward(grad, result, dim),
 )
-def safe_softmax(self: Any, dim: int) -> Array:
+def safe_softmax(self: Array, dim: int) -> Array:
     """Softmax that is 0 in rows of negative infinities."""
     with np.errstate(invalid="ignore"):
         found = OPS["softmax_"].kernel(self, dim)
@@ -95,7 +95,7 @@ _NAME = "_scaled_dot_product_flash_attention_for_cpu"
         grad, query, key, value, is_causal, attn_mask, scale, 2
     ),
 )
-def _fused(query: Any, key: Any, value: Any, is_causal: bool, attn_mask: Any, scale: float) -> Array:
+def _fused(query: Array, key: Array, value: Array, is_causal: bool, attn_mask: Array, scale: float) -> Array:
     weights = _attention(query, key, is_causal, attn_mask, scale)
     found = blank_like(query, query.dtype)
     found[...] = np.matmul(weights, _for_heads(_wide(value), query.shape[1]))
@@ -119,7 +119,14 @@ _refuse = no_autograd_kernel(f"{_NAME}_backward")
     value=_refuse,
 )
 def _slope(
-    grad_output: Any, query: Any, key: Any, value: Any, is_causal: bool, attn_mask: Any, scale: float, which: int
+    grad_output: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    is_causal: bool,
+    attn_mask: Array,
+    scale: float,
+    which: int,
 ) -> Array:
     """The gradient of the query, the key or the value."""
     heads = query.shape[1]

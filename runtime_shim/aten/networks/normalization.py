@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, Ints, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op
-from ..tape.saved_tensors import Saved
+from ...core import dtypes
+from ...core.dtypes import Array, Ints, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.tensor import Tensor, new_tensor, requires_grad
+from ...core.thread_state import AUTOGRAD, tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.registration import composite, op
+from ...tape.saved_tensors import Saved
 from .losses import refuse_gradient
 
 
@@ -145,13 +145,13 @@ def _batch_weight(
     bias=lambda grad: grad.sum([d for d in range(grad._array.ndim) if d != 1]),
 )
 def native_batch_norm(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
-    result1: Any,
-    result2: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    result1: Array,
+    result2: Array,
     training: bool,
     momentum: float,
     eps: float,
@@ -289,12 +289,12 @@ def _group_weight(
     bias=lambda grad: grad.sum([d for d in range(grad._array.ndim) if d != 1]),
 )
 def native_group_norm(
-    input: Any,
-    weight: Any,
-    bias: Any,
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
     num_groups: int,
-    result1: Any,
-    result2: Any,
+    result1: Array,
+    result2: Array,
     eps: float,
 ) -> Array:
     grouped = input.reshape(input.shape[0], num_groups, _group_size(input.shape, num_groups))

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.array_kinds import elementwise, in_order_of, packed
-from ..core.dtypes import Array, wrap_dim
-from ..core.error_texts import MISSING, wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import laid_out_like
-from ..core.tensor import Tensor
-from ..dispatch.op_description import (
+from ...core import dtypes
+from ...core.array_kinds import elementwise, in_order_of, packed
+from ...core.dtypes import Array, wrap_dim
+from ...core.error_texts import MISSING, wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import laid_out_like
+from ...core.tensor import Tensor
+from ...dispatch.op_description import (
     ANY_DTYPE,
     EXPECTED_OUT,
     RESIZED,
@@ -23,8 +23,10 @@ from ..dispatch.op_description import (
     OutRule,
     not_for_complex,
 )
-from ..dispatch.op_node import recorded_write
-from ..dispatch.registration import composite, op
+from ...dispatch.op_node import recorded_write
+from ...dispatch.registration import composite, op
+from ..elementwise import mul_scalar
+from ..ufunc_makers import unary
 from .backward_kernels import (
     elu_backward,
     gelu_backward,
@@ -34,8 +36,6 @@ from .backward_kernels import (
     softmax_backward,
     softplus_backward,
 )
-from .elementwise import mul_scalar
-from .ufunc_makers import unary
 
 
 def require_floating(array: Any, kernel: str) -> None:
@@ -65,7 +65,7 @@ _ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros((), np.flo
     grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
     self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
-def threshold_backward(grad_output: Any, self: Any, threshold: float) -> Array:
+def threshold_backward(grad_output: Array, self: Array, threshold: float) -> Array:
     return np.where(self <= threshold, grad_output.dtype.type(0), grad_output)
 
 
@@ -83,7 +83,7 @@ unary(
 )
 
 
-def _leaky_relu_kernel(self: Any, negative_slope: float = 0.01) -> Array:
+def _leaky_relu_kernel(self: Tensor, negative_slope: float = 0.01) -> Array:
     require_floating(self, "leaky_relu_cpu")
     return elementwise(np.where(self > 0, self, self * self.dtype.type(negative_slope)), self)
 
@@ -99,11 +99,11 @@ def _leaky_relu_kernel(self: Any, negative_slope: float = 0.01) -> Array:
     grad_output=lambda grad, self, slope: leaky_relu_backward(grad, self, slope),
     self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
-def leaky_relu_backward(grad_output: Any, self: Any, slope: float) -> Array:
+def leaky_relu_backward(grad_output: Array, self: Array, slope: float) -> Array:
     return np.where(self > 0, grad_output, grad_output * grad_output.dtype.type(slope))
 
 
-def _elu_kernel(self: Any, alpha: float = 1.0, scale: float = 1, input_scale: float = 1) -> Array:
+def _elu_kernel(self: Tensor, alpha: float = 1.0, scale: float = 1, input_scale: float = 1) -> Array:
     require_floating(self, "elu_cpu")
     above = self > 0
     below = alpha * np.expm1(np.where(above, 0, self) * self.dtype.type(input_scale))  # -0.0 stays
@@ -188,7 +188,7 @@ elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
     method=False,
     self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1.0 / alpha, False),
 )
-def celu(self: Any, alpha: float = 1.0) -> Array:
+def celu(self: Array, alpha: float = 1.0) -> Array:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     require_floating(self, "elu_cpu")
@@ -208,7 +208,7 @@ def celu(self: Any, alpha: float = 1.0) -> Array:
     grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
     self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
-def hardtanh_backward(grad_output: Any, self: Any, min_val: float, max_val: float) -> Array:
+def hardtanh_backward(grad_output: Array, self: Array, min_val: float, max_val: float) -> Array:
     return np.where((self <= min_val) | (self >= max_val), grad_output.dtype.type(0), grad_output)
 
 
@@ -228,7 +228,7 @@ def hardtanh_backward(grad_output: Any, self: Any, min_val: float, max_val: floa
     leak=1,
     self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
 )
-def hardtanh(self: Any, min_val: float = -1.0, max_val: float = 1.0) -> Array:
+def hardtanh(self: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array:
     if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return laid_out_like(np.clip(self, min_val, max_val).astype(self.dtype, copy=False), self)
@@ -249,7 +249,7 @@ def _no_second_derivative() -> Tensor:
     grad_output=lambda grad: _no_second_derivative(),
     self=lambda grad: _no_second_derivative(),
 )
-def hardsigmoid_backward(grad_output: Any, self: Any) -> Array:
+def hardsigmoid_backward(grad_output: Array, self: Array) -> Array:
     return np.where((self > -3) & (self < 3), grad_output / grad_output.dtype.type(6), grad_output.dtype.type(0))
 
 
@@ -262,7 +262,7 @@ def hardsigmoid_backward(grad_output: Any, self: Any) -> Array:
     function=False,
     self=lambda grad, self: hardsigmoid_backward(grad, self),
 )
-def hardsigmoid(self: Any) -> Array:
+def hardsigmoid(self: Array) -> Array:
     return elementwise(np.clip(self + 3, 0, 6) / self.dtype.type(6), self)
 
 
@@ -275,7 +275,7 @@ def hardsigmoid(self: Any) -> Array:
     function=False,
     self=lambda grad, self: hardswish_backward(grad, self),
 )
-def hardswish(self: Any) -> Array:
+def hardswish(self: Array) -> Array:
     return elementwise(self * np.clip(self + 3, 0, 6) / self.dtype.type(6), self)
 
 
@@ -285,7 +285,7 @@ def _mish_back(grad: Tensor, self: Tensor) -> Tensor:
 
 
 @op("mish", computes=Computes("f"), out=RESIZED, inplace=True, method=False, function=False, self=_mish_back)
-def mish(self: Any) -> Array:
+def mish(self: Array) -> Array:
     return elementwise(self * np.tanh(np.logaddexp(0, self)).astype(self.dtype), self)
 
 
@@ -297,7 +297,7 @@ def mish(self: Any) -> Array:
     function=False,
     self=lambda grad, self: log_sigmoid_backward(grad, self),
 )
-def logsigmoid(self: Any) -> Array:
+def logsigmoid(self: Array) -> Array:
     return packed((np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))).astype(self.dtype, copy=False))
 
 
@@ -315,7 +315,7 @@ def logsigmoid(self: Any) -> Array:
     method=False,
     self=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
 )
-def threshold(self: Any, threshold: float, value: float) -> Array:
+def threshold(self: Array, threshold: float, value: float) -> Array:
     return elementwise(np.where(self <= threshold, value, self).astype(self.dtype, copy=False), self)
 
 
@@ -326,7 +326,7 @@ def _glu_back(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 
 @op("glu", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_glu_back)
-def glu(self: Any, dim: int = -1) -> Array:
+def glu(self: Array, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     d = wrap_dim(dim, self.ndim)
@@ -346,7 +346,7 @@ def glu(self: Any, dim: int = -1) -> Array:
     self=lambda grad, self, weight: FUNCTIONS["where"](self >= 0, grad, grad * weight),
     weight=lambda grad, self, weight: FUNCTIONS["where"](self >= 0, 0.0, grad * self),
 )
-def _prelu_kernel(self: Any, weight: Any) -> Array:
+def _prelu_kernel(self: Array, weight: Array) -> Array:
     return np.where(self >= 0, self, self * weight)
 
 
@@ -378,7 +378,7 @@ _ERF = np.vectorize(math.erf, otypes=[float])
     inplace=True,
     self=lambda grad, self: mul_scalar((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,
 )
-def erf(self: Any) -> Array:
+def erf(self: Array) -> Array:
     if self.dtype.kind in "biu":
         self = self.astype(dtypes.get_default_dtype().numpy)
     return in_order_of(_ERF(self).astype(self.dtype), [self]) if self.size else self.copy()
@@ -392,7 +392,7 @@ def erf(self: Any) -> Array:
     function=False,
     self=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
 )
-def gelu(self: Any, approximate: str = "none") -> Array:
+def gelu(self: Array, approximate: str = "none") -> Array:
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     require_floating(self, "GeluKernelImpl")
@@ -411,7 +411,7 @@ def gelu(self: Any, approximate: str = "none") -> Array:
     function=False,
     self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
 )
-def softplus(self: Any, beta: float = 1, threshold: float = 20) -> Array:
+def softplus(self: Array, beta: float = 1, threshold: float = 20) -> Array:
     found = np.where(self * beta > threshold, self, np.log1p(np.exp(self * beta)) / self.dtype.type(beta))
     return elementwise(found, self)
 
@@ -425,7 +425,7 @@ def softplus(self: Any, beta: float = 1, threshold: float = 20) -> Array:
     function=False,
     self=lambda grad, self: grad * self.sigmoid() * (1 + self * (1 - self.sigmoid())),
 )
-def silu(self: Any) -> Array:
+def silu(self: Array) -> Array:
     return self / (1 + np.exp(-self))
 
 
@@ -443,7 +443,7 @@ _maximum: Any = np.maximum
     function=False,
     self=lambda grad, result, dim: softmax_backward(grad, result, dim),
 )
-def _softmax(self: Any, dim: int) -> Array:
+def _softmax(self: Array, dim: int) -> Array:
     d = dim if 0 <= dim < self.ndim else wrap_dim(dim, self.ndim)
     if not self.size:
         return self.copy()
@@ -466,7 +466,7 @@ def _softmax(self: Any, dim: int) -> Array:
     function=False,
     self=lambda grad, result, dim: log_softmax_backward(grad, result, dim),
 )
-def _log_softmax(self: Any, dim: int) -> Array:
+def _log_softmax(self: Array, dim: int) -> Array:
     d = wrap_dim(dim, self.ndim)
     if not self.size:
         return self.copy()
@@ -479,17 +479,21 @@ def _log_softmax(self: Any, dim: int) -> Array:
     return shifted - np.log(_add.reduce(np.exp(shifted), d, None, None, True))
 
 
-def _given_dim(name: str, dim: Any, axis: Any) -> Any:
+def _given_dim(name: str, dim: object, axis: object) -> Any:
     if dim is axis:
         raise wrong_type(name, "dim", 2, MISSING)
     return axis if dim is MISSING else dim
 
 
 @composite("softmax", out=OutRule(EXPECTED_OUT))
-def softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
+def softmax(
+    self: Tensor, dim: object = MISSING, dtype: dtypes.dtype | None = None, *, axis: object = MISSING
+) -> Tensor:
     return _softmax(self if dtype is None else self.to(dtype), _given_dim("softmax", dim, axis))
 
 
 @composite("log_softmax", out=OutRule(EXPECTED_OUT))
-def log_softmax(self: Tensor, dim: Any = MISSING, dtype: dtypes.dtype | None = None, *, axis: Any = MISSING) -> Tensor:
+def log_softmax(
+    self: Tensor, dim: object = MISSING, dtype: dtypes.dtype | None = None, *, axis: object = MISSING
+) -> Tensor:
     return _log_softmax(self if dtype is None else self.to(dtype), _given_dim("log_softmax", dim, axis))

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.array_kinds import packed
-from ..core.dtypes import Array, wrap_dim
-from ..core.error_texts import warn_once, wrong_type
-from ..core.function_table import ATEN_ALONE, FUNCTIONS
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
-from ..dispatch.registration import composite, op
-from .extremes import over_one
-from .reductions import dims_of, restore
+from ...core import dtypes
+from ...core.array_kinds import packed
+from ...core.dtypes import Array, wrap_dim
+from ...core.error_texts import warn_once, wrong_type
+from ...core.function_table import ATEN_ALONE, FUNCTIONS
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
+from ...dispatch.registration import composite, op
+from ..extremes import over_one
+from ..reductions import dims_of, restore
 
 # numpy's stubs do not know `axis` as a tuple.
 _add: Any = np.add
@@ -24,7 +24,7 @@ _maximum: Any = np.maximum
 _minimum: Any = np.minimum
 
 
-def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Any, keepdim: bool) -> Tensor | None:
+def _norm_back(grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: object, keepdim: bool) -> Tensor | None:
     shape = self._array.shape
     norm = result
     if dim is not None and not (isinstance(dim, tuple | list) and not dim):  # the norm of all stays without dimensions
@@ -95,7 +95,7 @@ def _check_order(self: Any, ord: Any, dim: Any) -> None:
     self=_norm_back,
 )
 def vector_norm(
-    self: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
+    self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
 ) -> Array:
     """The norm of the elements along dimensions, computed in `dtype`."""
     _check_dtype(self, dtype)
@@ -146,13 +146,15 @@ def _check_norm(self: Any) -> None:
         )
 
 
-def _kernel_of_all(self: Any, p: float = 2, *, dtype: dtypes.dtype | None = None) -> Array:
+def _kernel_of_all(self: object, p: float = 2, *, dtype: dtypes.dtype | None = None) -> Array:
     _check_norm(self)
     found: Array = OPS["linalg_vector_norm"].kernel(self, p, None, False, dtype)
     return found
 
 
-def _kernel_along(self: Any, p: float, dim: Any, keepdim: bool = False, *, dtype: dtypes.dtype | None = None) -> Array:
+def _kernel_along(
+    self: object, p: float, dim: object, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
+) -> Array:
     _check_norm(self)
     found: Array = OPS["linalg_vector_norm"].kernel(self, p, dim, keepdim, dtype)
     return found
@@ -181,7 +183,7 @@ def _back_of_all(grad: Tensor, self: Tensor, result: Tensor, p: float) -> Tensor
     return _norm_back(grad, _computed_in(grad, self), result, p, None, True)
 
 
-def _back_along(grad: Tensor, self: Tensor, result: Tensor, p: float, dim: Any, keepdim: bool) -> Tensor | None:
+def _back_along(grad: Tensor, self: Tensor, result: Tensor, p: float, dim: object, keepdim: bool) -> Tensor | None:
     return _norm_back(grad, _computed_in(grad, self), result, p, dim, keepdim)
 
 
@@ -191,7 +193,7 @@ _norm_along_in_dtype = _overload(3, _kernel_along, _back_along)
 
 
 def _norm_of_aten(
-    self: Tensor, p: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
+    self: Tensor, p: object = 2, dim: object = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
 ) -> Any:
     order = 2 if p is None else p
     if dim is None:
@@ -218,7 +220,7 @@ def _dist_back_of_other(grad: Tensor, self: Tensor, other: Tensor, p: float, res
 
 
 @op("dist", computes=ANY_DTYPE, out=RESIZED, self=_dist_back, other=_dist_back_of_other)
-def dist(self: Any, other: Any, p: float = 2) -> Array:
+def dist(self: Array, other: Array, p: float = 2) -> Array:
     """The norm of the difference."""
     if not isinstance(p, int | float):
         raise wrong_type("dist", "p", 3, p, "Number")
@@ -227,7 +229,7 @@ def dist(self: Any, other: Any, p: float = 2) -> Array:
 
 
 @composite("frobenius_norm", method=False)
-def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def frobenius_norm(input: Tensor, dim: object, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The norm along dimensions, which PyTorch keeps for old archives, and warns of."""
     warn_once(
         "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future "
@@ -251,7 +253,7 @@ def _renorm_back(grad: Tensor, self: Tensor, p: float, dim: int, maxnorm: float)
 
 
 @op("renorm", computes=Computes("fc"), out=RESIZED, inplace=True, leak=1, self=_renorm_back)
-def renorm(self: Any, p: float, dim: int, maxnorm: float) -> Array:
+def renorm(self: Array, p: float, dim: int, maxnorm: float) -> Array:
     """Slices along a dimension, scaled down to a norm of `maxnorm` where theirs is larger."""
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")

@@ -7,35 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import Array, sizes
-from ..core.error_texts import UnsupportedError
-from ..core.function_table import FUNCTIONS, return_type
-from ..core.memory_layout import by_columns
-from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ..dispatch.registration import composite, op
-from .elementwise import conj
+from ...core import dtypes
+from ...core.dtypes import Array, sizes
+from ...core.error_texts import UnsupportedError
+from ...core.function_table import FUNCTIONS, return_type
+from ...core.tensor import Tensor
+from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ...dispatch.registration import composite, op
+from ..elementwise import conj
 from .linalg import check_addmv_dtypes
-from .matrix_functions import LinAlgError, check_matrix
-
-
-@composite("linalg_matrix_power", method=False)
-def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
-    """A times itself, n times; its inverse, -n times."""
-    check_matrix("linalg.matrix_power", A._array)
-    if n < 0:
-        return linalg_matrix_power(FUNCTIONS["linalg_inv"](A), -n)
-    found, square = None, A
-    while n:
-        if n & 1:
-            found = square if found is None else found @ square
-        n >>= 1
-        if n:
-            square = square @ square
-    if found is None:
-        return FUNCTIONS["eye"](A.size(-1), dtype=A.dtype).expand(A.shape).clone()
-    return found.clone() if found is A else found
+from .matrix_functions import LinAlgError
 
 
 @composite("linalg_solve_triangular", method=False)
@@ -111,20 +92,13 @@ def logdet(self: Tensor) -> Tensor:
 
 def _by_old_name(name: str, new: str, results: Callable[[Any], Any] = lambda result: result) -> None:
     @composite(name)
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Tensor, *args: object, **kwargs: object) -> Any:
         return results(FUNCTIONS[new](self, *args, **kwargs))
 
 
 _by_old_name("det", "linalg_det")
 _by_old_name("slogdet", "linalg_slogdet", return_type("slogdet", "sign logabsdet")._make)
 _by_old_name("inverse", "linalg_inv")
-_by_old_name("matrix_power", "linalg_matrix_power")
-
-
-@composite("pinverse")
-def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
-    made: Tensor = FUNCTIONS["linalg_pinv"](self, rtol=rcond)
-    return made
 
 
 def _with_info(name: str, plain: str, result: str) -> None:
@@ -175,7 +149,7 @@ def _pinv_back(grad: Tensor, result: Tensor, A: Tensor) -> Tensor:
     function=False,
     A=lambda grad, result, A: _pinv_back(grad, result, A),
 )
-def _pinv(A: Any, absolute: Any, relative: Any) -> Array:
+def _pinv(A: Array, absolute: Any, relative: Any) -> Array:
     if A.ndim < 2 or A.dtype.kind not in "fc" or A.dtype == np.float16:
         name = dtypes.of(A).scalar_name
         raise RuntimeError(
@@ -193,80 +167,15 @@ def _pinv(A: Any, absolute: Any, relative: Any) -> Array:
 
 
 @composite("linalg_pinv", method=False)
-def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+def linalg_pinv(
+    A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: object = None, rtol: object = None
+) -> Tensor:
     """The pseudoinverse; singular values up to `atol`, or `rtol` (`rcond`) times the largest, count as 0."""
     made: Tensor = _pinv(A, atol, rcond if rtol is None else rtol)
     return made
 
 
-# -- by Cholesky's factor
-
-
-def _lower(factor: Array, upper: bool) -> Array:
-    """The factor as a lower triangle; the other triangle of what is given doesn't count."""
-    return np.triu(factor).conj().swapaxes(-1, -2) if upper else np.tril(factor)
-
-
-def _solved(lower: Array, right: Array) -> Array:
-    half = np.linalg.solve(lower, right)
-    return np.linalg.solve(lower.conj().swapaxes(-1, -2), half)
-
-
-def _check_square(name: str, array: Array) -> None:
-    if array.shape[-1] != array.shape[-2]:
-        raise RuntimeError(
-            f"{name} must be batches of square matrices, but they are {array.shape[-2]} by {array.shape[-1]} matrices"
-        )
-
-
-def _solve_back(grad: Tensor, input2: Tensor, upper: bool, self_shape: tuple[int, ...]) -> Tensor:
-    return cholesky_solve(grad, input2, upper).sum_to_size(self_shape)
-
-
-def _factor_back(grad: Tensor, input2: Tensor, upper: bool, result: Tensor) -> Tensor:
-    common = cholesky_solve(grad, input2, upper) @ result.mH
-    common = common + common.mH
-    found = -(input2 @ common) if upper else -(common @ input2)
-    return found.sum_to_size(tuple(input2.shape))
-
-
-@op(
-    "_cholesky_solve",
-    computes=Computes("fc", "cholesky_solve_cpu"),
-    out=RESIZED,
-    node="CholeskySolveBackward0",
-    method=False,
-    function=False,
-    self=_solve_back,
-    input2=_factor_back,
-)
-def _cholesky_solve(self: Any, input2: Any, upper: bool) -> Array:
-    return by_columns(_solved(_lower(input2, upper), self))
-
-
-@composite("cholesky_solve")
-def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
-    """X with L L^H X = self, of L = input2, or U^H U X = self with `upper`."""
-    for name, t in (("b", self), ("u", input2)):
-        if t.dim() < 2:
-            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t.dim()} dimensions instead")
-    if self.dtype is not input2.dtype:
-        raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {self.dtype.scalar_name} and A of type "
-            f"{input2.dtype.scalar_name} instead."
-        )
-    _check_square("A", input2._array)
-    if self.size(-2) != input2.size(-1):
-        raise RuntimeError(
-            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {input2.size(-1)} by {input2.size(-1)} "
-            f"but each b matrix is {self.size(-2)} by {self.size(-1)}"
-        )
-    dtypes.broadcast_shapes(tuple(self.shape[:-2]), tuple(input2.shape[:-2]))
-    made: Tensor = _cholesky_solve(self, input2, upper)
-    return made
-
-
-def _scaled(grad: Tensor, factor: Any) -> Tensor:
+def _scaled(grad: Tensor, factor: object) -> Tensor:
     return grad if factor == 1 else grad * factor
 
 
@@ -295,7 +204,7 @@ def _sum(self: Any, product: Array, beta: Any, alpha: Any) -> Array:
     mat=lambda grad, vec, alpha: _scaled(grad.outer(conj(vec)), alpha),
     vec=lambda grad, mat, alpha: _scaled(conj(mat.t()).mv(grad), alpha),
 )
-def addmv(self: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+def addmv(self: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
     if mat.shape[1] != vec.shape[0] or (self.size != mat.shape[0] and self.size != 1):
@@ -332,42 +241,9 @@ def _check_batches(batch1: Any, batch2: Any) -> None:
     batch1=lambda grad, batch2, alpha: _scaled(grad.bmm(conj(batch2.transpose(1, 2))), alpha),
     batch2=lambda grad, batch1, alpha: _scaled(conj(batch1.transpose(1, 2)).bmm(grad), alpha),
 )
-def baddbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
+def baddbmm(self: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     _check_batches(batch1, batch2)
     return _sum(self, np.matmul(batch1, batch2), beta, alpha)
-
-
-@op(
-    "addbmm",
-    computes=Computes("ifc", "addbmm"),
-    out=RESIZED,
-    inplace=True,
-    tensor_params=("self", "batch1", "batch2"),
-    self=lambda grad, beta: _scaled(grad, beta),
-    batch1=lambda grad, batch2, alpha: _scaled(grad.unsqueeze(0).matmul(conj(batch2.transpose(1, 2))), alpha),
-    batch2=lambda grad, batch1, alpha: _scaled(conj(batch1.transpose(1, 2)).matmul(grad.unsqueeze(0)), alpha),
-)
-def addbmm(self: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
-    """The sum over the batch is added."""
-    _check_batches(batch1, batch2)
-    return _sum(self, np.matmul(batch1, batch2).sum(axis=0, dtype=batch1.dtype), beta, alpha)
-
-
-@op(
-    "addr",
-    computes=Computes("bifc"),
-    out=RESIZED,
-    inplace=True,
-    tensor_params=("self", "vec1", "vec2"),
-    self=lambda grad, beta: _scaled(grad, beta),
-    vec1=lambda grad, vec2, alpha: _scaled(grad.mv(conj(vec2)), alpha),
-    vec2=lambda grad, vec1, alpha: _scaled(grad.t().mv(conj(vec1)), alpha),
-)
-def addr(self: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Array:
-    """The outer product is added."""
-    if vec1.ndim != 1 or vec2.ndim != 1:
-        raise RuntimeError(f"addr: Expected 1-D argument vec1, but got {vec1.ndim}-D")
-    return _sum(self, np.multiply.outer(vec1, vec2), beta, alpha)
 
 
 @op(
@@ -381,7 +257,7 @@ def addr(self: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     x1=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -2),
     x2=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -3),
 )
-def _cdist(x1: Any, x2: Any, p: float) -> Array:
+def _cdist(x1: Array, x2: Array, p: float) -> Array:
     apart = np.abs(x1[..., :, None, :] - x2[..., None, :, :])
     if p == 0:
         return (apart != 0).sum(axis=-1).astype(x1.dtype)

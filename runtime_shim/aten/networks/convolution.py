@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BY_CHAR, Array, Ints, sizes
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor, new_tensor
-from ..core.thread_state import AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.op_node import arrays
-from ..dispatch.registration import composite, op
+from ...core.dtypes import BY_CHAR, Array, Ints, sizes
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor, new_tensor
+from ...core.thread_state import AUTOGRAD, tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED
+from ...dispatch.op_node import arrays
+from ...dispatch.registration import composite, op
+from ..elementwise import mul_scalar
 from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
-from .elementwise import mul_scalar
 
 
 def _parts(t: Tensor) -> tuple[Tensor, Tensor]:
@@ -32,7 +32,7 @@ def _parts(t: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def complex_convolution(
-    convolve: Callable[..., Tensor], input: Tensor, weight: Tensor, bias: Tensor | None, *options: Any
+    convolve: Callable[..., Tensor], input: Tensor, weight: Tensor, bias: Tensor | None, *options: object
 ) -> Tensor:
     """By `convolve`, which takes real tensors, the bias and the same options."""
     x, x_i = _parts(input)
@@ -109,7 +109,7 @@ def _weight_gradient(
     return convolution_weight(x, g, weight._array.shape, stride, padding, dilation, groups)
 
 
-def _convolution_below(*args: Any) -> Tensor:
+def _convolution_below(*args: object) -> Tensor:
     """Where no autograd kernel wraps it, the writes of PyTorch's kernels show on the result: oneDNN's adds the bias as
     it writes.
     """
@@ -185,7 +185,9 @@ convolution = op(
         _conjugate(x), grad, None, stride, padding, dilation, False, (0,) * len(stride), groups
     ),
 )
-def convolution_weight(x: Any, g: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Array:
+def convolution_weight(
+    x: Array, g: Array, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Array:
     if not x.size or not g.size:
         return np.zeros(shape, x.dtype)
     return weight_gradient(x, g, shape, stride, padding, dilation, groups)
@@ -301,11 +303,11 @@ def _convolve(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: object,
+    padding: object,
+    dilation: object,
     transposed: bool = False,
-    output_padding: Any = 0,
+    output_padding: object = 0,
     groups: int = 1,
 ) -> Tensor:
     for what, value in (("input", input), ("weight", weight)):
@@ -364,11 +366,11 @@ def _checked_options(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: object,
+    padding: object,
+    dilation: object,
     transposed: bool,
-    output_padding: Any,
+    output_padding: object,
     groups: int,
 ) -> tuple[Any, ...]:
     """The options of a convolution of as many dimensions as the weight has; RuntimeError for what doesn't fit."""
@@ -386,11 +388,11 @@ def convolution_of_any_rank(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: object,
+    padding: object,
+    dilation: object,
     transposed: bool,
-    output_padding: Any,
+    output_padding: object,
     groups: int,
 ) -> Tensor:
     """The convolution of a batch, plain or transposed, in as many dimensions as the weight has."""
@@ -403,9 +405,9 @@ def _register(count: int) -> None:
         input: Tensor,
         weight: Tensor,
         bias: Tensor | None = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        stride: object = 1,
+        padding: object = 0,
+        dilation: object = 1,
         groups: int = 1,
     ) -> Tensor:
         return _convolve(count, f"conv{count}d", input, weight, bias, stride, padding, dilation, groups=groups)
@@ -414,11 +416,11 @@ def _register(count: int) -> None:
         input: Tensor,
         weight: Tensor,
         bias: Tensor | None = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        stride: object = 1,
+        padding: object = 0,
+        output_padding: object = 0,
         groups: int = 1,
-        dilation: Any = 1,
+        dilation: object = 1,
     ) -> Tensor:
         return _convolve(
             count,

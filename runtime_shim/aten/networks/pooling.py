@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints, sizes
-from ..core.error_texts import wrong_type
-from ..core.function_table import FUNCTIONS
-from ..core.memory_layout import in_format_of
-from ..core.tensor import Tensor, new_tensor, requires_grad
-from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ..dispatch.registration import composite, op
+from ...core.dtypes import Array, Ints, sizes
+from ...core.error_texts import wrong_type
+from ...core.function_table import FUNCTIONS
+from ...core.memory_layout import in_format_of
+from ...core.tensor import Tensor, new_tensor, requires_grad
+from ...core.thread_state import tls
+from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
+from ...dispatch.registration import composite, op
 from .convolution_kernels import padded
 from .pooling_windows import Windows, check_pooled_rank, check_two_or_three, one_int, per_window, windows_along
 
@@ -45,7 +45,7 @@ def register_pick(
         self=lambda grad, self, result1: backward(grad, self, result1),
         **options,
     )
-    def pick(self: Any, result1: Any) -> Array:
+    def pick(self: Array, result1: Array) -> Array:
         found = _picked(self, result1, rank)
         return in_format_of(found, self) if keeps_format else found
 
@@ -56,7 +56,7 @@ def register_pick(
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
         **options,
     )
-    def backward(grad_output: Any, self: Any, indices: Any) -> Array:
+    def backward(grad_output: Array, self: Array, indices: Array) -> Array:
         if check_gradient is not None:
             check_gradient(grad_output)
         shape = self.shape
@@ -73,7 +73,7 @@ def register_pick(
         self=lambda grad, self_shape, indices: backward(grad, FUNCTIONS["zeros"](self_shape), indices),
         **options,
     )
-    def pick_gradient(self: Any, indices: Any) -> Array:
+    def pick_gradient(self: Array, indices: Array) -> Array:
         return _picked(self, indices, rank)
 
     return pick
@@ -151,7 +151,7 @@ def _maxima(x: Array, where: Windows) -> Array:
 
 
 def _max_pool_with_indices(
-    rank: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    rank: int, input: object, kernel_size: object, stride: object, padding: object, dilation: object, ceil_mode: bool
 ) -> tuple[Tensor, Tensor]:
     name = f"max_pool{rank}d"
     if not isinstance(input, Tensor):
@@ -180,10 +180,10 @@ def _max_pool_with_indices(
 @composite("max_pool2d_with_indices", method=False, function=False)
 def max_pool2d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
 ) -> tuple[Tensor, Tensor]:
     return _max_pool_with_indices(2, input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -192,10 +192,10 @@ def max_pool2d_with_indices(
 @composite("max_pool3d_with_indices", method=False, function=False)
 def max_pool3d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
 ) -> tuple[Tensor, Tensor]:
@@ -206,10 +206,10 @@ def max_pool3d_with_indices(
 @composite("max_pool2d", method=False)
 def max_pool2d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
@@ -221,10 +221,10 @@ def max_pool2d(
 @composite("max_pool3d", method=False)
 def max_pool3d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
@@ -239,10 +239,10 @@ def max_pool3d(
 @composite("max_pool1d_with_indices", method=False)
 def max_pool1d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
     return_indices: bool = True,
 ) -> tuple[Tensor, Tensor]:
@@ -257,7 +257,7 @@ def max_pool1d_with_indices(
 
 
 @op("max_pool1d", computes=Computes("f", "max_pool1d_impl"), out=RESIZED, method=False, function=False)
-def _max_pool1d(self: Any, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> Array:
+def _max_pool1d(self: Array, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> Array:
     """The values alone, for what needs no gradient."""
     x = self.reshape(-1, *self.shape[-2:])
     where = Windows(x.shape[-1:], (kernel,), (stride,), (padding,), (dilation,), ceil_mode)
@@ -291,10 +291,10 @@ def _check_1d(input: Tensor, given: dict[str, Any], ceil_mode: bool) -> None:
 @composite("max_pool1d", method=False)
 def max_pool1d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    dilation: object = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:

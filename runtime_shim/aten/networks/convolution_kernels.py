@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array, Ints
+from ...core.dtypes import Array, Ints
 
 # Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
 _CHUNK = 1 << 22
 
 
-def padded(x: Array, padding: Sequence[int], fill: Any = 0, after: Sequence[int] | None = None) -> Array:
+def padded(x: Array, padding: Sequence[int], fill: object = 0, after: Sequence[int] | None = None) -> Array:
     """`x` with its last dimensions widened by `padding` in front and `after` (default the same) behind."""
     after = padding if after is None else after
     if not any(padding) and (after is padding or not any(after)):

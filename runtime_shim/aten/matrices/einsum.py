@@ -9,9 +9,9 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.function_table import FUNCTIONS
-from ..core.tensor import Tensor
-from ..dispatch.registration import composite
+from ...core.function_table import FUNCTIONS
+from ...core.tensor import Tensor
+from ...dispatch.registration import composite
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 _DOTS = "..."

@@ -1,0 +1,1 @@
+"""Ops of matrices: products, decompositions, norms, contractions."""

@@ -1,0 +1,1 @@
+"""Ops of layers: convolutions, pooling, normalizations, activations, losses, attention."""
