@@ -13,6 +13,17 @@ from .continuous_distributions import (
 )
 from .discrete_distributions import Bernoulli, Categorical, kl_divergence, register_kl
 from .distribution import Distribution
+from .transforms import (
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    LogNormal,
+    SigmoidTransform,
+    TanhTransform,
+    Transform,
+    TransformedDistribution,
+    identity_transform,
+)
 
 #: The modules of PyTorch's package, and what programs import from them.
 _HOMES: dict[str, tuple[Any, ...]] = {
@@ -20,8 +31,10 @@ _HOMES: dict[str, tuple[Any, ...]] = {
     "categorical": (Categorical,),
     "independent": (Independent,),
     "kl": (kl_divergence, register_kl),
+    "log_normal": (LogNormal,),
     "multivariate_normal": (MultivariateNormal,),
     "normal": (Normal,),
+    "transformed_distribution": (TransformedDistribution,),
     "uniform": (Uniform,),
 }
 
@@ -39,13 +52,22 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "AffineTransform",
     "Bernoulli",
     "Categorical",
+    "ComposeTransform",
     "Distribution",
+    "ExpTransform",
     "Independent",
+    "LogNormal",
     "MultivariateNormal",
     "Normal",
+    "SigmoidTransform",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
     "Uniform",
+    "identity_transform",
     "kl_divergence",
     "register_kl",
 ]
