@@ -37,9 +37,15 @@ def _computes_something(call: Call) -> bool:
 
 @answered_once
 def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
-    """The assignments and returned values in which a tensor may be computed without a call."""
-    found = [(returned.span, str(returned.value)) for returned in facts.returns if _has_operation(returned.value)]
+    """The assignments and returned values in which a tensor may be computed without a call.
+
+    And what isn't understood: an included text, and a macro that has run on into a `return`.
+    """
+    found: list[tuple[Span, str]] = [(include.span, include.header) for include in facts.includes]
+    found += [(returned.span, str(returned.value)) for returned in facts.returns if _has_operation(returned.value)]
     for assignment in facts.assignments:
+        if assignment.declares and assignment.variable in _RETURNS:
+            found.append((assignment.span, assignment.variable))
         if isinstance(assignment.target, (MemberAccess, Subscript)) and first_name(assignment.target) == "ctx":
             continue
         if assignment.declares and assignment.type is not None and _builds(assignment):
@@ -47,6 +53,9 @@ def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
         if assignment.operator != "=" or isinstance(assignment.target, Subscript) or _has_operation(assignment.value):
             found.append((assignment.span, str(assignment.value or assignment.target)))
     return Sorted(found, lambda operation: operation[0])
+
+
+_RETURNS = frozenset({"return", "co_return", "throw"})
 
 
 def _builds(assignment: Assignment) -> bool:

@@ -37,9 +37,39 @@ def in_node_apply(scene: Scene) -> Iterator[SignalMatch]:
             return
 
 
-@signal("covers-nothing", side=Side.REMOVE, weight=Weight.DECISIVE, unless=[in_function_backward, in_node_apply])
+@signal(
+    "covers-nothing-in-forward",
+    side=Side.REMOVE,
+    weight=Weight.DECISIVE,
+    unless=[in_function_backward, in_node_apply],
+    asks_project=True,
+)
+def covers_nothing_in_forward(scene: Scene) -> Iterator[SignalMatch]:
+    """nothing is computed below the guard, in `forward` of a `torch::autograd::Function`"""
+    if any(scene.project.autograd_method(scene.facts, function) == "forward" for function in scene.chain):
+        yield from _covers_nothing(scene)
+
+
+@signal(
+    "covers-only-returns",
+    side=Side.REMOVE,
+    weight=Weight.DECISIVE,
+    unless=[in_function_backward, in_node_apply, covers_nothing_in_forward],
+)
+def covers_only_returns(scene: Scene) -> Iterator[SignalMatch]:
+    """below the guard there are only returns of names, jumps and logs, or nothing"""
+    if scene.use.first_work is None:
+        yield from _covers_nothing(scene)
+
+
+@signal(
+    "covers-nothing",
+    side=Side.REMOVE,
+    weight=Weight.STRONG,
+    unless=[in_function_backward, in_node_apply, covers_nothing_in_forward, covers_only_returns],
+)
 def covers_nothing(scene: Scene) -> Iterator[SignalMatch]:
-    """nothing is computed below the guard"""
+    """nothing is computed below the guard, as far as it is understood"""
     yield from _covers_nothing(scene)
 
 

@@ -219,8 +219,7 @@ def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
         if not piece.raw:
             content = _ESCAPE.sub(_decoded, content)
         patterns = [_DOLLAR]
-        if piece.formatted or literal.format_template:
-            patterns.append(_SINGLE_BRACES)
+        patterns.append(_SINGLE_BRACES if piece.formatted or literal.format_template else _OF_TEMPLATE_FILES)
         if literal.percent_template:
             patterns.append(_PERCENT)
         for match in (match for pattern in patterns for match in pattern.finditer(content)):
@@ -233,6 +232,8 @@ def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
 
 _BEFORE = 80
 """How far in front of a placeholder is looked."""
+_OF_TEMPLATE_FILES = lazy_regex(rb"\{\{[^{}]*\}\}|\{%[^{}]*%\}|@\w+@")
+"""Jinja's placeholders and statements, and those of CMake's `configure_file`."""
 _SINGLE_BRACES = lazy_regex(rb"(?<!\{)\{(?!\{)[^{}]*\}(?!\})")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
 from cpp_snippets import OLD, snippet
+from decided_trees import GUARD, answer
 from guardfix.linter.decision import POLICY, decide, open_questions
 from guardfix.linter.facts import Form
 from guardfix.linter.findings import Side
@@ -53,7 +56,7 @@ SERVE = 'at::Tensor serve() { auto module = torch::jit::load("m.pt"); return mod
         pytest.param(
             "at::Tensor f(at::Tensor x) { auto y = at::relu(x); GUARD; return y; }",
             "remove medium",
-            ["covers-nothing"],
+            ["covers-only-returns"],
             id="a guard that covers nothing",
         ),
         pytest.param(
@@ -255,3 +258,18 @@ def test_what_is_asked_of_other_files(path: str, text: str, expected: set[str]) 
     found = snippet(text, path=path)
     (use, *_) = [use for use in found.facts.guard_uses if use.guard == OLD]
     assert open_questions(use, found.facts, found.project) == expected
+
+
+@pytest.mark.parametrize(
+    ("behind", "expected"),
+    [
+        ("  return x;\n", "remove"),
+        ("  WORK\n  return x;\n", "kernel"),
+        ('#include "work.inc"\n  return x;\n', "kernel"),
+    ],
+)
+def test_what_the_parser_does_not_understand_may_compute(behind: str, expected: str, tmp_path: Path) -> None:
+    kernel = f"at::Tensor blend(const at::Tensor& x) {{\n  {GUARD}\n{behind}}}\n"
+    registers = 'TORCH_LIBRARY_IMPL(my, Autograd, m) { m.impl("blend", blend); }\n'
+    files = {"a.cpp": "#include <torch/torch.h>\n" + kernel + registers}
+    assert answer(tmp_path, "a.cpp", files).context == expected

@@ -317,14 +317,25 @@ CASES = [
         "variable_list B::apply(variable_list&& g) { GUARD; return {at::relu(g[0])}; }",
         "at::Tensor B::apply(at::Tensor g) { GUARD; return at::relu(g); }",
     ),
+    (
+        "covers-nothing-in-forward",
+        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
+        FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y + 1;")),
+    ),
     *(
-        ("covers-nothing", found, silent)
-        for found, silent in (
-            (body("auto y = at::relu(x); GUARD; return y;"), body("auto y = at::relu(x); GUARD; return y + 1;")),
-            (
-                FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y;")),
-                FUNCTION.format(FORWARD.format("auto y = at::relu(x); GUARD; return y + 1;")),
-            ),
+        ("covers-only-returns", body("auto y = at::relu(x); GUARD; return y;"), body(silent))
+        for silent in (
+            "auto y = at::relu(x); GUARD; return y + 1;",
+            "auto y = at::relu(x); GUARD; int64_t n = 1; return y;",
+            "auto y = at::relu(x); GUARD; co_return co_await y;",
+            'auto y = at::relu(x); GUARD;\n#include "work.inc"\nreturn y;',
+        )
+    ),
+    *(
+        ("covers-nothing", body("auto y = at::relu(x); GUARD; int64_t n = 1; return y;"), body(silent))
+        for silent in (
+            "auto y = at::relu(x); GUARD; return y;",
+            'auto y = at::relu(x); GUARD;\n#include "work.inc"\nreturn y;',
         )
     ),
     # against inference

@@ -51,6 +51,10 @@ BELOW = "at::AutoDispatchBelowAutograd guard;"
         pytest.param(DOLLARS.replace("${name}", "run").replace("WORK", "${call}"), "unknown", id="one function"),
         pytest.param(WRITTEN.format("apply", "{call}"), "unknown", id="one function, any call"),
         pytest.param(WRITTEN.format("{name}", "log({x})"), "unknown", id="any function, one call"),
+        *(
+            pytest.param(DOLLARS.replace("${name}", "run").replace("return WORK;", work), "unknown", id=f"work: {work}")
+            for work in ("{{ work }}", "{% for one in work %}", "@WORK@", "${work}")
+        ),
         pytest.param(f"KERNEL = 1\nprint({FRAGMENT})", "unknown", id="another statement's name"),
         pytest.param(
             f"if is_view(f):\n    guard = '{GUARD}'\nelse:\n    guard = '{KERNEL_GUARD}'",
