@@ -113,7 +113,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     markdown = _OWN_PAGE.sub("](", markdown)
     markdown = _OUTSIDE.sub(f"]({_OWN}", markdown)
     markdown = _RULE_LINK.sub(r"](rules/\1.md)", markdown)
-    markdown = re.sub(r"\]\(rules\.md\)", "](rules/index.md)", markdown)
+    markdown = re.sub(r"\]\(rules\.md(?:#rules)?\)", "](rules/index.md)", markdown)
     if _TABLE in markdown:
         data = json.dumps(page_data(), separators=(",", ":")).replace("<", "\\u003c")
         markdown = markdown.replace(_TABLE, table())
