@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from guardfix.verify.projects.compared_tests import Round
-from guardfix.verify.projects.project_tests import BuiltCopy, TestSettings
+from guardfix.verify.projects.project_tests import BuiltCopy, TestSettings, build_command
 from guardfix.verify.runs.tree_copies import TREE, TreeCopy
 
 TARGET = 0.8
@@ -270,33 +270,40 @@ PROJECTS = (
 )
 
 
-def passed_on_torch(project: Project, root: Path, python: str, jobs: int) -> set[str]:
-    """Builds a copy with PyTorch and runs its tests there."""
+def passed_on_torch(
+    project: Project, root: Path, python: str, jobs: int, seconds: float = 3000
+) -> tuple[set[str], float]:
+    """Builds a copy with PyTorch and runs its tests there: those that pass, and how long all took."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / root.name
         TreeCopy(root, copy, TREE).restore({})
         project.prepare(copy)
         variables = os.environ | {
-            "PYTHONPATH": str(copy),
+            "PYTHONPATH": os.pathsep.join([str(copy), str(copy / "src"), os.environ.get("PYTHONPATH", "")]),
             "MAX_JOBS": str(jobs),
             "PATH": f"{Path(python).parent}:{os.environ['PATH']}",
         }
-        built = subprocess.run(
-            [python, "setup.py", "build_ext", "--inplace"], cwd=copy / project.built_in, env=variables,
-            capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-        if built.returncode != 0:
-            print(built.stdout[-1000:], built.stderr[-2000:], file=sys.stderr)
-            return set()
+        if build_command(copy / project.built_in):
+            built = subprocess.run(
+                [python, "setup.py", "build_ext", "--inplace"], cwd=copy / project.built_in, env=variables,
+                capture_output=True, text=True,
+                check=False, timeout=3 * seconds,
+            )  # fmt: skip
+            if built.returncode != 0:
+                print(built.stdout[-1000:], built.stderr[-2000:], file=sys.stderr)
+                return set(), 0
         report = Path(folder) / "report.xml"
-        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", project.tests]
-        subprocess.run(command, cwd=copy, env=variables, stdout=subprocess.DEVNULL, check=False)
+        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
+        command += [f"--junitxml={report}"]
+        command += project.tests.split()
+        began = time.monotonic()
+        subprocess.run(command, cwd=copy, env=variables, stdout=subprocess.DEVNULL, check=False, timeout=seconds)
+        took = time.monotonic() - began
         found = set()
         for case in xml.etree.ElementTree.parse(report).iter("testcase"):
             if not any(child.tag in ("failure", "error", "skipped") for child in case):
                 found.add(f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}")
-        return found
+        return found, took
 
 
 def run_on_shim(project: Project, root: Path) -> Round:
@@ -338,7 +345,7 @@ def main() -> int:
             continue
         record = kept / f"{project.name}.json"
         if options.torch and (options.again or not record.is_file()):
-            record.write_text(json.dumps(sorted(passed_on_torch(project, root, options.torch, options.jobs))))
+            record.write_text(json.dumps(sorted(passed_on_torch(project, root, options.torch, options.jobs)[0])))
         started = time.monotonic()
         made = run_on_shim(project, root)
         if not made.tests:

@@ -52,17 +52,27 @@ def verified(project: Project, root: Path, *, exercise: bool) -> dict[str, Any]:
         TreeCopy(root, copy, TREE).restore({})
         project.prepare(copy)
         with_old_guards(copy)
-        command = [sys.executable, "-m", "guardfix", "verify", "--yes", "--isolated", "--output-format", "json"]
-        command += ["--test", f"python -m pytest -q -p no:cacheprovider {project.tests}", "--timeout", "3000"]
-        if project.built_in:
-            command += ["--test-build", f"sh -c 'cd {project.built_in} && python setup.py build_ext --inplace'"]
-        command += ["--exercise"] if exercise else []
-        run = subprocess.run([*command, str(copy)], capture_output=True, text=True, check=False)
-        try:
-            report: dict[str, Any] = json.loads(run.stdout)
-        except ValueError:
-            sys.exit(f"{project.name}: {run.stdout[-1000:]}{run.stderr[-2000:]}")
-        return report
+        build = f"sh -c 'cd {project.built_in} && python setup.py build_ext --inplace'" if project.built_in else ""
+        command = f"python -m pytest -q -p no:cacheprovider {project.tests}"
+        return verify_json(copy, command, 3000, build, exercise=exercise)
+
+
+def verify_json(
+    copy: Path, tests: str, seconds: float, build: str = "", *, variables: tuple[str, ...] = (), exercise: bool = False
+) -> dict[str, Any]:
+    """The report of `guardfix verify --test` on a folder."""
+    command = [sys.executable, "-m", "guardfix", "verify", "--yes", "--isolated", "--output-format", "json"]
+    command += ["--test", tests, "--timeout", str(seconds)]
+    command += ["--test-build", build] if build else []
+    command += ["--exercise"] if exercise else []
+    command += [word for name in variables for word in ("--env", name)]
+    run = subprocess.run([*command, str(copy)], capture_output=True, text=True, check=False)
+    try:
+        report: dict[str, Any] = json.loads(run.stdout)
+    except ValueError:
+        print(f"{copy.name}: {run.stdout[-1000:]}{run.stderr[-2000:]}", file=sys.stderr)
+        return {"tests": [], "guards": []}
+    return report
 
 
 def main() -> int:

@@ -175,6 +175,14 @@ class ModuleList(Module):
             self.append(module)
         return self
 
+    def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
+        return self.extend(modules)
+
+    def __add__(self, modules: Iterable[Module]) -> ModuleList:
+        both = list(self)
+        both.extend(modules)
+        return type(self)(both)
+
 
 class ModuleDict(Module):
     """A dictionary of modules, registered."""

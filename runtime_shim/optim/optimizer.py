@@ -12,6 +12,16 @@ from ..core.gradient_modes import enable_grad, set_grad_enabled
 from ..core.tensor import Tensor
 
 
+class _RequiredParameter:
+    """The default of an option that has none, in optimizers that were written before they could do without."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
+
+
 class Optimizer:
     """Base of optimizers; a subclass gives defaults and `update(parameter, grad, group, state)`.
 
@@ -62,6 +72,9 @@ class Optimizer:
         seen = {id(p) for group in self.param_groups for p in group["params"]}
         if seen & {id(p) for p in listed}:
             raise ValueError("some parameters appear in more than one parameter group")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
         made = {**param_group, "params": listed}
         if names is not None:
             made["param_names"] = names

@@ -188,3 +188,30 @@ def test_spread_of_one_element_has_no_gradient_that_is_a_number(torch: ModuleTyp
 def test_a_spread_of_one_number_is_nan_with_a_warning(torch: ModuleType, name: str) -> None:
     with pytest.warns(UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0"):
         assert str(getattr(torch.ones(1), name)().item()) == "nan"
+
+
+def test_lists_of_modules_are_added(torch: Any) -> None:
+    nn = torch.nn
+    layers = same = nn.ModuleList([nn.ReLU()])
+    layers += [nn.Tanh()]
+    both = layers.__add__([nn.ReLU()])
+    assert (same is layers, len(layers), type(both), len(both)) == (True, 2, nn.ModuleList, 3)
+    with pytest.raises(TypeError, match="extend should be called with an iterable, but got int"):
+        layers += 3
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        layers.__add__(3)
+
+
+def test_normalize_writes_to_out(torch: Any) -> None:
+    x, out = torch.tensor([3.0, 4.0]), torch.zeros(2)
+    assert torch.nn.functional.normalize(x, dim=0, out=out) is out
+    assert out.tolist() == pytest.approx([0.6, 0.8])
+
+
+def test_options_that_are_required(torch: Any) -> None:
+    Optimizer, required = torch.optim.Optimizer, torch.optim.optimizer.required
+
+    assert repr(required) == "<required parameter>"
+    with pytest.raises(ValueError, match="didn't specify a value of required optimization parameter lr"):
+        Optimizer([torch.zeros(1)], {"lr": required})
+    assert Optimizer([{"params": [torch.zeros(1)], "lr": 2}], {"lr": required}).param_groups[0]["lr"] == 2

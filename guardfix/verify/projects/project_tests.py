@@ -32,7 +32,7 @@ from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, 
 from guardfix.runtime_shim.recording.real_torch import old_guard_header
 from guardfix.runtime_shim.recording.run_specification import read_events
 
-from ..judging.lacking import needed_packages
+from ..judging.lacking import missing_package, needed_packages
 from ..judging.verdicts import VerificationFailed, status_in_words
 from ..programs.program_migration import Migration
 from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
@@ -50,6 +50,8 @@ _BACKEND = "GUARDFIX_TEST_BACKEND"
 
 TEST_SECONDS = 600.0
 """Time limit of the command that runs a project's tests, unless another is given."""
+
+_FAILED = ("failed", "error")
 
 _NO_TESTS = 5
 """The exit status of pytest and unittest where there is no test, or only files that are skipped."""
@@ -119,8 +121,12 @@ def verify_project_tests(
             rounds.append(made)
         before, after = rounds
         known = settings.known_failures
-        if settings.backend == "torch":  # what fails before is what fails there
-            known |= {name for name, run in before.tests.items() if run.outcome in ("failed", "error")}
+        if settings.backend == "torch":  # what fails before fails there, unless it lacks a package
+            known |= {
+                name
+                for name, run in before.tests.items()
+                if run.outcome in _FAILED and not missing_package(run.message)
+            }
         tests = tuple(compared(before, after, known, migration.wanted))
         if any(test.differs for test in tests):
             tests = _repeated(tests, built)

@@ -394,6 +394,7 @@ def rms_norm(
     return found if weight is None else found * weight
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """Divide by the p-norm along `dim`, or by `eps` where that is larger."""
-    return input / FUNCTIONS["norm"](input, p, dim, True).clamp_min(eps).expand_as(input)
+    divisor = FUNCTIONS["norm"](input, p, dim, True).clamp_min(eps).expand_as(input)
+    return input / divisor if out is None else FUNCTIONS["div"](input, divisor, out=out)

@@ -114,8 +114,10 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
 def test_pytest(tmp_path: Path) -> None:
     (tmp_path / "library.py").write_text(LIBRARY)
     (tmp_path / "test_library.py").write_text(TESTS)
+    (tmp_path / "test_import.py").write_text("import no_such_package\n")
     _, report = verified(tmp_path, "pytest -q -p no:cacheprovider", "--select", "GF4")
     assert verdicts(report) == {
+        "test_import.py": "not run",
         "test_without_guard": "same",
         "test_decorated": "same",
         "test_two_guards": "same",
