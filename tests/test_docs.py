@@ -188,6 +188,7 @@ _BETWEEN_OUR_PROCESSES = {
     "GUARDFIX_ONLY_TESTS",
     "GUARDFIX_RECORDED_PROCESS",
     "GUARDFIX_RECORDING_FOLDER",
+    "GUARDFIX_TEST_BACKEND",
     "GUARDFIX_OUTPUT",
 }
 """Set by guardfix for what it starts; the last is how two of them begin."""

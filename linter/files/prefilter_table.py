@@ -92,7 +92,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf301_kernel_guard_in_user_code.py': (7108, 1293034379),
     'rules/gf302_redundant_guard_in_function_forward.py': (3574, 886283996),
     'rules/gf303_redundant_guard.py': (3978, 3156910658),
-    'rules/gf304_guard_in_function_backward.py': (5269, 1647568094),
+    'rules/gf304_guard_in_function_backward.py': (5237, 1555458357),
     'rules/gf306_missing_redispatch_guard.py': (4702, 3363119938),
     'rules/gf307_grad_mode_asked_in_forward.py': (6448, 4005911781),
     'rules/gf401_guard_on_async_def.py': (4347, 2369557014),

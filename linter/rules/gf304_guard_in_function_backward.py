@@ -20,7 +20,7 @@ Example:
 Use instead: no guard. If the gradient can't be differentiated, raise an error that says so, as the
 `torch::autograd::Function`s of torchvision do.
 
-Fix: unsafe. In C++ the guard is removed, so that autograd records what `backward` calls; in Python there is none.
+Fix: unsafe. The guard is removed, so that autograd records what `backward` calls.
 
 Not flagged: `forward`; functions that are only called from `backward`; `at::AutoNonVariableTypeMode`, for which GF101
 says `remove`; guards that switch grad mode off where `backward` only calls kernels of its own, which autograd wouldn't

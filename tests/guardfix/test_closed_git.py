@@ -161,6 +161,7 @@ GIT_RUNS = [
 
 
 @pytest.mark.parametrize(("settings", "command"), GIT_RUNS)
+@pytest.mark.some(3)
 def test_what_git_runs_guardfix_does_not(
     settings: Mapping[str, str],
     command: list[str],
@@ -250,6 +251,7 @@ PIPES = [
 
 
 @pytest.mark.parametrize(("place", "stops_tree", "stops_commits"), PIPES)
+@pytest.mark.some(4)
 def test_git_waits_for_no_pipe(
     place: str, stops_tree: bool, stops_commits: bool, tmp_path: Path, repository: MakeRepository
 ) -> None:

@@ -157,6 +157,7 @@ def _opening(path: Path) -> Iterator[str]:
             yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}: {ast.unparse(node)}"
 
 
+@pytest.mark.thorough
 def test_one_way_to_read() -> None:
     files = [path for name in ("linter", "codemods") for path in (ROOT / name).rglob("*.py")]
     for path in (ROOT / "guardfix").rglob("*.py"):

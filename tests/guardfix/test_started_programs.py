@@ -113,6 +113,7 @@ STARTED = {
 """Every call in the code that starts a program. Who adds one says here what it starts, and why it may."""
 
 
+@pytest.mark.thorough
 def test_every_start_is_known() -> None:
     found = {name: sorted(starts_in(text)) for name, text in product()}
     assert {name: starts for name, starts in found.items() if starts} == STARTED
@@ -162,6 +163,7 @@ NAMED = {
 }
 
 
+@pytest.mark.thorough
 def test_git_and_python_have_one_door_each() -> None:
     found = {name: named_in(text) for name, text in product()}
     assert {name: named for name, named in found.items() if named} == NAMED

@@ -58,7 +58,7 @@ def covers_nothing_in_forward(scene: Scene) -> Iterator[SignalMatch]:
 )
 def covers_only_returns(scene: Scene) -> Iterator[SignalMatch]:
     """below the guard there are only returns of names, jumps and logs, or nothing"""
-    if scene.use.first_work is None:
+    if scene.use.first_work is None and not scene.use.is_branch:  # which was to guard what follows it
         yield from _covers_nothing(scene)
 
 

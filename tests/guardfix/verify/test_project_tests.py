@@ -351,6 +351,7 @@ def test_a_test_that_varies_shows_nothing(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_says_how_far_it_is(tmp_path: Path) -> None:
     (tmp_path / "test_two.py").write_text(
         "import torch\ndef test_a(): torch.ones(1)\ndef test_b(): raise ValueError\n@torch.no_grad()\ndef f(): pass\n"

@@ -91,7 +91,6 @@ def test_every_verdict_has_two_programs() -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
 @pytest.mark.few(
-    "silent_gradient.before.cpp",
     "missing_op.before.py",
     "mutated_outside.before.py",
     "not_deterministic.before.py",

@@ -210,7 +210,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize(("files", "subject", "changes"), FAILING)
-@pytest.mark.some(3)
+@pytest.mark.some(6)
 def test_the_first_change_cures_the_error(
     files: dict[str, str], subject: str, changes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
