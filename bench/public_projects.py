@@ -33,6 +33,7 @@ from guardfix.verify.programs.missing_names import check_files
 from guardfix.verify.projects.project_tests import BuiltCopy, TestSettings
 from guardfix.verify.runs.program_runs import pass_variables
 from guardfix.verify.runs.tree_copies import TREE, TreeCopy
+from guardfix.wording import count_of
 from reached_guards import verify_json, with_old_guards
 
 if sys.version_info >= (3, 11):
@@ -178,7 +179,7 @@ def table(rows: list[dict[str, Any]]) -> Iterator[str]:
         if not shares:
             continue
         mean, median = statistics.mean(shares), statistics.median(shares)
-        yield f"\n{title} ({len(shares)} projects; tests: mean {mean:.0%}, median {median:.0%}):\n"
+        yield f"\n{title} ({count_of(len(shares), 'project')}; tests: mean {mean:.0%}, median {median:.0%}):\n"
         yield "| project | units | tests that pass, of those on PyTorch | guards reached | seconds on PyTorch | here |"
         yield "|---|---|---|---|---|---|"
         yield from (f"| {' | '.join(in_words(row))} |" for row in chosen)
