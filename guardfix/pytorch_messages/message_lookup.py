@@ -39,7 +39,12 @@ def find_messages(text: str) -> list[FoundMessage]:
         return [FoundMessage(held[0][0], True, held[0][1])]
     words = _words(plain)
     if len(words) >= _LEAST_WORDS:
-        parts = [row for row in known_messages().values() if any(plain in _plain(one.words) for one in row.texts)]
+        asked = {plain, re.sub(r"\b\d+\b", "{}", plain)}
+        parts = [
+            row
+            for row in known_messages().values()
+            if any(part in _plain(text.words) for text in row.texts for part in asked)
+        ]
         if parts:
             return [FoundMessage(row, True) for row in parts]
     return [FoundMessage(row, False) for row in _alike(words)]

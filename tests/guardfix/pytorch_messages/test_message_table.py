@@ -99,6 +99,7 @@ FOUND = [
     # a part of a message, and a few of its words
     ("cannot be saved for backward", ["inference-tensor-saved"]),
     ("does not require grad", ["nothing-recorded", "input-requires-no-grad"]),
+    ("element 0 of tensors does not require grad", ["nothing-recorded"]),
     ("leaf variable in-place", ["leaf-written"]),
     ("inference tensor backward saved", ["inference-tensor-saved"]),
     # symptoms
