@@ -15,6 +15,10 @@ from ..site import Site
 FIX = FixRule()
 _IF = re.compile(rb"\bif[ \t]*\(([\w \t!.&|<>=:\->]*(?:\(\))?[\w \t!.&|<>=:\->]*)\)\s*\Z")
 """An `if` with a condition that can be in brackets elsewhere as it is."""
+_HEAD = re.compile(rb"(?:[):]|\belse|\bdo)\s*\Z")
+"""Of a statement whose branch or body the `if` is, so that nothing follows it there."""
+_DECLARED_ALONE = re.compile(rb"[^,;]*;\Z")
+"""Without another variable; and where the parser was lost, the end of the declaration may be missing."""
 _COMMENT = re.compile(rb"//[^\r\n]*")
 _SIMPLE = re.compile(r"!?[\w.:]+(?:->\w+)*(?:\(\))?\Z")
 _LONGEST = 300
@@ -23,7 +27,9 @@ _LONGEST = 300
 @FIX.fix
 def switch_by_the_condition(site: Site) -> Fix | None:
     use, text = site.use, site.text
-    if use.form is not Form.DECLARATION or use.macro is not None or use.shared or not use.variable:
+    if use.form is not Form.DECLARATION or use.macro is not None or not use.variable:
+        return None
+    if not _DECLARED_ALONE.match(text[slice(*use.span)]) if use.is_branch else use.shared:
         return None
     switched = _switched(site)
     if switched is None or (use.under_error and not use.is_branch):
@@ -39,7 +45,7 @@ def switch_by_the_condition(site: Site) -> Fix | None:
             return None  # the comment would take in what follows it on its new line
         comment = f"  {behind[0].decode('utf-8', 'replace').rstrip()}" if behind else ""
     found = _IF.search(text, max(0, block.start - _LONGEST), block.start)
-    if found is None or text[: found.start()].rstrip().endswith(b"else"):
+    if found is None or _HEAD.search(text, max(0, found.start() - _LONGEST), found.start()):
         return None
     if text[block.end : block.end + _LONGEST].lstrip().startswith(b"else"):
         return None

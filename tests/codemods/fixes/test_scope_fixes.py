@@ -33,6 +33,25 @@ ELSEWHERE = "  std::thread worker([&] {{{}}});\n  worker.join();\n"
             id="a name that is taken",
         ),
         pytest.param("GF201", "  if (on) torch::NoGradGuard();\n", None, id="a branch without braces"),
+        pytest.param(
+            "GF202",
+            "  if (on) c10::InferenceMode g;\n",
+            "  c10::InferenceMode g(on);\n",
+            id="a guard alone in a branch",
+        ),
+        pytest.param(
+            "GF202",
+            "  if (!on)\n    torch::NoGradGuard g;\n",
+            "  torch::AutoGradMode g(on);\n",
+            id="a guard alone in a branch of two lines",
+        ),
+        pytest.param(
+            "GF202",
+            "  for (int i = 0; i < 3; ++i) if (on) torch::NoGradGuard g;\n",
+            None,
+            id="a branch in a loop's body",
+        ),
+        pytest.param("GF202", "  if (on) torch::AutoGradMode g(false);\n", None, id="where the parser loses the value"),
         pytest.param("GF203", "  c10::InferenceMode g();\n", "  c10::InferenceMode g;\n", id="a function"),
         pytest.param("GF203", "  torch::AutoGradMode g();\n", None, id="a guard that needs a value"),
         pytest.param(
