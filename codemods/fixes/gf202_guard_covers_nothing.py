@@ -45,7 +45,7 @@ def switch_by_the_condition(site: Site) -> Fix | None:
             return None  # the comment would take in what follows it on its new line
         comment = f"  {behind[0].decode('utf-8', 'replace').rstrip()}" if behind else ""
     found = _IF.search(text, max(0, block.start - _LONGEST), block.start)
-    if found is None or _HEAD.search(text, max(0, found.start() - _LONGEST), found.start()):
+    if found is None or _HEAD.search(_COMMENT.sub(b"", text[max(0, found.start() - _LONGEST) : found.start()])):
         return None
     if text[block.end : block.end + _LONGEST].lstrip().startswith(b"else"):
         return None

@@ -111,16 +111,22 @@ import sys
 
 
 class _AfterTorch:
-    # The installed PyTorch brings another module along.
+    # The installed PyTorch brings another module along, however often somebody asks before whether it is there.
+    asks = False
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch":
+        if name != "torch" or self.asks:
             return None
-        sys.meta_path.remove(self)
-        found = importlib.util.find_spec(name)
+        self.asks = True
+        try:
+            found = importlib.util.find_spec(name)
+        finally:
+            self.asks = False
         run = None if found is None else found.loader.exec_module
 
         def exec_module(module):
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
             run(module)
             importlib.import_module("{module}")
 

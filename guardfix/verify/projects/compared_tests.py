@@ -104,9 +104,13 @@ class ComparedTest:
     """What the migration is meant to change."""
     again: TestRun | None = None
     """Another run after the migration, of a test that differs."""
+    on_torch: bool = False
+    """It ran on the installed PyTorch, where what can't be imported is no fault of the shim."""
 
     @property
     def missing(self) -> str | None:
+        if self.on_torch:
+            return None
         return next((run.missing for run in (self.before, self.after) if run is not None and run.missing), None)
 
     @property
@@ -143,9 +147,12 @@ class ComparedTest:
         if before is None or after is None:
             return Judgement(Verdict.CHANGED, f"before: {_told(before)}; after: {_told(after)}")
         found = judge(before.as_program, after.as_program, {}, wanted=self.wanted)
+        if self.on_torch and found.verdict is Verdict.UNSUPPORTED:
+            again = before.group == after.group
+            found = found.saying(Verdict.NOT_RUN if again else Verdict.CHANGED, found.reason, "")
         if found.verdict is Verdict.NOT_RUN:
             package = missing_package(before.message)
-            advice = package[1] if package is not None else _KNOWN
+            advice = package[1] if package is not None else "" if self.on_torch else _KNOWN
             return self._without_proof(Verdict.NOT_RUN, f"before and after: {_told(before)}", advice)
         if found.verdict is Verdict.SAME and before.group != "passed":
             return found.saying(Verdict.SKIPPED, _told(before), "")
@@ -233,12 +240,17 @@ class ProjectTests:
 
 
 def compared(
-    before: Round, after: Round, known_failures: Collection[str] = (), wanted: tuple[WantedRepair, ...] = ()
+    before: Round,
+    after: Round,
+    known_failures: Collection[str] = (),
+    wanted: tuple[WantedRepair, ...] = (),
+    *,
+    on_torch: bool = False,
 ) -> Iterable[ComparedTest]:
     """The tests of two rounds, side by side, in the order of the first."""
     for name in dict.fromkeys([*before.tests, *after.tests]):
         one, two = (made.tests.get(name) or _never_begun(made) for made in (before, after))
-        yield ComparedTest(name, one, two, name in known_failures, wanted)
+        yield ComparedTest(name, one, two, name in known_failures, wanted, on_torch=on_torch)
 
 
 def _never_begun(made: Round) -> TestRun | None:

@@ -121,13 +121,14 @@ def verify_project_tests(
             rounds.append(made)
         before, after = rounds
         known = settings.known_failures
-        if settings.backend == "torch":  # what fails before fails there, unless it lacks a package
+        on_torch = settings.backend == "torch"
+        if on_torch:  # what fails before fails there, unless it lacks a package
             known |= {
                 name
                 for name, run in before.tests.items()
                 if run.outcome in _FAILED and not missing_package(run.message)
             }
-        tests = tuple(compared(before, after, known, migration.wanted))
+        tests = tuple(compared(before, after, known, migration.wanted, on_torch=on_torch))
         if any(test.differs for test in tests):
             tests = _repeated(tests, built)
     if not any(run.outcome != "not started" for made in rounds for run in made.tests.values()):

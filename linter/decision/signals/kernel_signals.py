@@ -251,7 +251,7 @@ def below_tracer(scene: Scene) -> Iterator[SignalMatch]:
 
 @signal("makes-variable", side=Side.BELOW_AUTOGRAD, weight=Weight.STRONG, unless=[below_tracer])
 def makes_variable(scene: Scene) -> Iterator[SignalMatch]:
-    """`make_variable` is called below the guard, or behind it in a function that only makes a tensor below"""
+    """`make_variable` is called under the guard, or after it in a function that only makes a tensor under it"""
     call = scene.first_below(_is_make_variable)
     if call is None and scene.outermost is not None and _only_makes(scene):
         call = calls_where(scene.facts, scene.outermost.body, _is_make_variable).first(scene.outermost.body)

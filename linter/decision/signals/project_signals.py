@@ -31,7 +31,7 @@ def project_runs_models(scene: Scene) -> Iterator[SignalMatch]:
         return
     load, run = program.place(Topic.LOAD), program.place(Topic.RUN)
     place = load or run
-    if place is None or not _has_hardly_gradients(program):
+    if place is None or not _has_hardly_any_gradients(program):
         return
     what = "loads" if load else "runs"
     message = (
@@ -108,7 +108,7 @@ def file_runs_model(scene: Scene) -> Iterator[SignalMatch]:
         return
     mentions = summary.mentions_in(scene.facts.path)
     run = mentions.get(Topic.RUN)
-    if run is not None and Topic.OP not in mentions and _has_hardly_gradients(_program_around(scene, summary)):
+    if run is not None and Topic.OP not in mentions and _has_hardly_any_gradients(_program_around(scene, summary)):
         yield SignalMatch(f"a model is run in the same file: `{run.text}`", run.offset)
 
 
@@ -136,7 +136,7 @@ def _program_around(scene: Scene, summary: ProjectSummary) -> ProgramSummary:
     return programs[path]
 
 
-def _has_hardly_gradients(program: ProgramSummary) -> bool:
+def _has_hardly_any_gradients(program: ProgramSummary) -> bool:
     return program.count(Topic.GRADIENT) * _HARDLY <= program.count(Topic.LOAD) + program.count(Topic.RUN)
 
 

@@ -206,6 +206,24 @@ def test_a_test_that_the_time_limit_cuts_off(before: Round, after: Round, verdic
     assert ("--timeout" in judgement.advice) is ("the time limit" in judgement.reason)
 
 
+IMPORT = TestRun("failed", "ImportError: cannot import name '_foo' from 'torch.optim.lr_scheduler'")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "why"),
+    [
+        pytest.param(round_of(PASSED), round_of(IMPORT), "changed", "after: failed (ImportError", id="a name is gone"),
+        pytest.param(round_of(IMPORT), round_of(IMPORT), "skipped", "known to fail on PyTorch", id="both times"),
+    ],
+)
+def test_on_pytorch_the_shim_lacks_nothing(before: Round, after: Round, verdict: str, why: str) -> None:
+    known = {name for name, run in before.tests.items() if run.outcome == "failed"}
+    [test] = compared(before, after, known, on_torch=True)
+    assert (str(test.judgement.verdict), test.missing) == (verdict, None)
+    assert why in test.judgement.reason
+    assert "shim" not in f"{test.judgement.reason} {test.judgement.advice}"
+
+
 def test_what_an_unfinished_test_entered_is_counted() -> None:
     begins = {"event": "test", "began": 1.0}
     events = [

@@ -84,9 +84,17 @@ def test_that_fails():
 @pytest.mark.skip(reason="not today")
 def test_skipped():
     pass
+
+def test_vmap():
+    filling = torch.vmap(lambda x: torch.empty_like(x).fill_(2) * x)
+    assert filling(torch.ones(3)).tolist() == [2, 2, 2]
 """
 UNITTESTS = """\
+import importlib.util
 import unittest
+
+found = importlib.util.find_spec("torch")
+
 import torch
 from library import doubled
 
@@ -127,6 +135,7 @@ def test_pytest(tmp_path: Path) -> None:
         "test_module_that_the_shim_lacks": "same",
         "test_that_fails": "skipped",
         "test_skipped": "skipped",
+        "test_vmap": "same",
     }
     failed = next(test for test in report["tests"] if test["name"].endswith("test_that_fails"))
     assert failed["reason"].startswith("it is known to fail on PyTorch")
@@ -135,7 +144,7 @@ def test_pytest(tmp_path: Path) -> None:
         ("no_grad", "same", 1, 1),
         ("no_grad", "same", 1, 1),
     ]
-    assert report["counts"]["after"]["passed"] == 7
+    assert report["counts"]["after"]["passed"] == 8
 
 
 def test_unittest(tmp_path: Path) -> None:
