@@ -13,7 +13,7 @@ from guardfix.codemods.fixable import FixableReport
 from guardfix.linter.engine import Options
 from guardfix.linter.facts.intents import Purpose
 from guardfix.linter.files.workspace import Workspace
-from guardfix.linter.guards import CPP, LEGACY
+from guardfix.linter.guards import CPP, LEGACY, Guard
 from guardfix.output.report_summary import notes
 from guardfix.package_version import VERSION
 from guardfix.report.report_content import CodeLinks, content_of
@@ -66,12 +66,16 @@ def _choices(found: FixableReport, name: str, text: str) -> list[dict[str, Any]]
     for title, when, purpose in _PURPOSES:
         instead = _checked(name, text, unsafe=True, purpose=purpose)
         fixed = _settled(instead, text)["fixed"]
-        lines = zip(text.splitlines(), fixed.splitlines(), strict=False)
-        changed = next((after.strip() for before, after in lines if before != after), "")
-        guard = next((CPP[word] for word in re.findall(r"\w+", changed) if word in CPP), None)
+        new = [line.strip() for line in fixed.splitlines() if line not in text.splitlines()]
+        changed = next((line for line in new if not line.startswith("#") and _guard_in(line)), "")
+        guard = _guard_in(changed)
         if guard is not None:
             choices.append(OfferedGuard(title, when, guard.effect, changed))
     return shown_choices(choices, found.project)
+
+
+def _guard_in(line: str) -> Guard | None:
+    return next((CPP[word] for word in re.findall(r"\w+", line) if word in CPP), None)
 
 
 def _checked(name: str, text: str, *, unsafe: bool, purpose: Purpose | None = None) -> FixableReport:

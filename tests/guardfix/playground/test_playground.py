@@ -156,6 +156,20 @@ def test_the_versions_of_torch_differ_in_a_write() -> None:
     assert since["events"] == []
 
 
+def test_a_header_that_comes_along_is_not_what_the_guard_becomes() -> None:
+    text = (
+        "#include <ATen/core/LegacyTypeDispatch.h>\n\nat::Tensor run(at::Tensor x) {\n"
+        "  at::AutoNonVariableTypeMode guard(true);\n  return x.mul(2);\n}\n"
+    )
+    answer = pasted_answer(text)
+    assert [one["line"] for one in answer["choices"]] == [
+        "",
+        "",
+        "c10::InferenceMode guard;",
+        "at::AutoDispatchBelowADInplaceOrView guard;",
+    ]
+
+
 @pytest.mark.parametrize("text", ["int main() { at::NoGradGuard guard; }\n", PREDICT], ids=["another guard", "Python"])
 def test_where_nothing_is_to_choose(text: str) -> None:
     assert pasted_answer(text)["choices"] == []
