@@ -22,7 +22,8 @@ class KeptCall(NamedTuple):
     keeper: str
     """The decorator that keeps it."""
     key: tuple[Value, ...]
-    """What it is given."""
+    """What it is given, an object's method the object first."""
+    bound: bool
 
     @property
     def of_object(self) -> bool:
@@ -38,7 +39,7 @@ def kept_by(closure: Closure, arguments: tuple[Value, ...], keywords: Sequence[t
         return None
     named = (part for name, value in keywords for part in (Const(name), value))
     receiver = () if closure.receiver is None else (closure.receiver,)
-    return KeptCall(closure.body, keeper, (*receiver, *arguments, *named))
+    return KeptCall(closure.body, keeper, (*receiver, *arguments, *named), bool(receiver))
 
 
 class KeptResults:
@@ -82,8 +83,8 @@ def _given_on_path(call: KeptCall, state: State) -> Value | None:
     """
     for known, value in reversed(state.kept.get(id(call.body), ())):
         others = len(known) != len(call.key) or any(
-            one != other and (call.of_object or (isinstance(one, Const) and isinstance(other, Const)))
-            for one, other in zip(known, call.key, strict=False)
+            one != other and ((call.bound and not number) or (isinstance(one, Const) and isinstance(other, Const)))
+            for number, (one, other) in enumerate(zip(known, call.key, strict=False))
         )
         tensor = state.tensor(value)
         if tensor is not None and tensor.inference and not others:
