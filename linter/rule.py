@@ -14,7 +14,7 @@ from types import MappingProxyType
 from msgspec import Struct, field
 
 from .analysis.project import Project
-from .facts import Facts, GuardUse, Span, Suppression
+from .facts import Facts, Form, GuardUse, Span, Suppression
 from .findings import Applicability, Decision, Finding, Severity, StepTaken
 from .flow.events import Event, EventKind
 from .flow.project_events import events_in, story_of, use_of
@@ -256,11 +256,15 @@ class Rule(Struct):
         self, event: Event, facts: Facts, project: Project, message: str, *, span: Span | None = None
     ) -> Finding:
         """A finding of this rule about an event, with its steps, and its guard where that is in the same file."""
+        use = use_of(event, facts)
+        # To the machine, a decorator is all of its function's head.
+        if use is not None and use.form is Form.DECORATOR and event.guard and event.guard.span == event.span:
+            span = span or use.type_span
         return self.at(
             facts,
             span or event.span,
             message,
-            use=use_of(event, facts),
+            use=use,
             variable=event.variable,
             steps=story_of(event, project),
         )

@@ -71,8 +71,11 @@ def _tell_no_graph(
 def tell_lost_gradients(machine: Interpreter, value: Value, state: State, place: Place) -> None:
     """A function's `backward` gives back gradients, through which one may want to differentiate again.
 
-    What the engine leaves unrecorded it records where they are asked for.
+    What the engine leaves unrecorded it records where they are asked for. A `backward` that asks whether they are
+    (`torch.is_grad_enabled()`) has its own answer to that.
     """
+    if ("grad mode", "asked") in state.facts:
+        return
     for ref in tensors_in(value, state):
         tensor = state.tensor(ref)
         guard = tensor.off if tensor is not None else None

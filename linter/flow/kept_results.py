@@ -19,17 +19,27 @@ class KeptCall(NamedTuple):
     """A call of a function that keeps what it gives."""
 
     body: Body
+    keeper: str
+    """The decorator that keeps it."""
     key: tuple[Value, ...]
-    """What it is given."""
+    """What it is given, an object's method the object first."""
+    bound: bool
+
+    @property
+    def of_object(self) -> bool:
+        """Each object keeps a result of its own."""
+        return self.keeper == "cached_property"
 
 
 def kept_by(closure: Closure, arguments: tuple[Value, ...], keywords: Sequence[tuple[str, Value]]) -> KeptCall | None:
     """A call whose result is kept; None of a function that keeps nothing."""
     written = (one.callee if isinstance(one, CallExpression) else one for one in closure.body.decorators)
-    if not any(last_name(one) in _KEEPING for one in written):
+    keeper = next((name for one in written if (name := last_name(one)) in _KEEPING), None)
+    if keeper is None:
         return None
     named = (part for name, value in keywords for part in (Const(name), value))
-    return KeptCall(closure.body, (*(() if closure.receiver is None else (closure.receiver,)), *arguments, *named))
+    receiver = () if closure.receiver is None else (closure.receiver,)
+    return KeptCall(closure.body, keeper, (*receiver, *arguments, *named), bool(receiver))
 
 
 class KeptResults:
@@ -58,8 +68,10 @@ class KeptResults:
     def note(self, call: KeptCall, value: Value, root: Body | None, state: State, *, in_test: bool) -> None:
         """The function has given a value."""
         number, tensor = id(call.body), state.tensor(value)
-        if tensor is not None and tensor.made and tensor.shown and state.modes.inference and not in_test:
-            self._given.setdefault(number, _as_kept(call.body, tensor))
+        # Of an object that another function has, nothing tells that it is the same one.
+        is_told = state.modes.inference and not in_test and not call.of_object
+        if is_told and tensor is not None and tensor.made and tensor.shown:
+            self._given.setdefault(number, _as_kept(call, tensor))
             self._given_in.add((number, id(root)))
         state.kept = {**state.kept, number: (*state.kept.get(number, ())[1 - _MOST_CALLS :], (call.key, value))}
 
@@ -71,20 +83,21 @@ def _given_on_path(call: KeptCall, state: State) -> Value | None:
     """
     for known, value in reversed(state.kept.get(id(call.body), ())):
         others = len(known) != len(call.key) or any(
-            isinstance(one, Const) and isinstance(other, Const) and one != other
-            for one, other in zip(known, call.key, strict=False)
+            one != other and ((call.bound and not number) or (isinstance(one, Const) and isinstance(other, Const)))
+            for number, (one, other) in enumerate(zip(known, call.key, strict=False))
         )
         tensor = state.tensor(value)
         if tensor is not None and tensor.inference and not others:
-            return state.add(_as_kept(call.body, tensor))
+            return state.add(_as_kept(call, tensor))
         if known == call.key:
             return value
     return None
 
 
-def _as_kept(body: Body, tensor: Tensor) -> Tensor:
+def _as_kept(call: KeptCall, tensor: Tensor) -> Tensor:
     made = tensor.made[-1] if tensor.made else None
     if made is None:
         return tensor
-    cached = Cached(made.path, made.span, f"{body.name}()", "lru_cache", by_others=True)
+    shown = call.body.name if call.of_object else f"{call.body.name}()"
+    cached = Cached(made.path, made.span, shown, call.keeper, by_others=True)
     return tensor._replace(cached=cached, name=cached.shown)

@@ -20,7 +20,7 @@ from . import (
     threads,
     torch_calls,
 )
-from .guards_entered import guard_of, made_guard, on_and_off, set_modes
+from .guards_entered import guard_of, made_guard, on_and_off, opened_by, set_modes
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
 from .values import (
@@ -319,7 +319,9 @@ def _torch(
     if dotted == "torch.from_blob":
         return [(state, making.new_tensor(state, place, "`from_blob`"))]
     if dotted == "torch.is_grad_enabled":
-        grad = state.modes.grad
+        grad, guard = state.modes.grad, opened_by(state, "grad")
+        if guard is not None and guard.is_engine:
+            state.facts["grad mode", "asked"] = True
         return [(state, Const(grad) if grad is not None else Truth(("grad mode",)))]
     if dotted == "torch.is_inference_mode_enabled":
         inference = state.modes.inference

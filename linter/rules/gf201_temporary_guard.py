@@ -92,7 +92,8 @@ def _made_by_macro(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fi
     if macro is None or macro.body.end - use.span.end > len(";"):
         return
     for where, invocation in project.invocations_of(macro.name, facts):
-        if any(invocation.span.start == start for start in _statements_alone(where)):
+        # A part of `MACRO, x.add_(1);` ends where the macro does: there, the guard lives to the semicolon.
+        if _statements_alone(where).get(invocation.span.start, 0) > invocation.span.end:
             row = where.row(invocation.span.start)
             place = f"line {row}" if where is facts else f"{where.path}:{row}"
             message = f"`{macro.name}` makes a guard that is destroyed at the semicolon of {place}"
@@ -101,10 +102,10 @@ def _made_by_macro(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fi
 
 
 @answered_once
-def _statements_alone(facts: Facts) -> frozenset[int]:
-    """Where statements begin that are an expression and give its value to nobody."""
-    return frozenset(
-        statement.span.start
+def _statements_alone(facts: Facts) -> dict[int, int]:
+    """Where statements begin, and end, that are an expression and give its value to nobody."""
+    return dict(
+        statement.span
         for body in bodies_of(facts)
         for statement in all_statements(body.statements)
         if isinstance(statement, Evaluate)

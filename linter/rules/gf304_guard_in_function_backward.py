@@ -87,10 +87,8 @@ def lost(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
     use = use_of(event, facts)
     if use is None or not switches_grad_off(use):
         return
-    if facts.language == "python":
-        yield RULE.at_event(event, facts, project, _message(use), span=use.type_span)
-        return
-    if not _counts(use, facts, project):
+    is_python = facts.language == "python"  # where PyTorch's classes are known by their imports
+    if is_declared_for_kernels(use, facts, project) if is_python else not _counts(use, facts, project):
         return
     if not any(_MEANT.search(told) for told in (use.variable or "", *(comment.text for comment in use.comments))):
         yield RULE.at_event(event, facts, project, _message(use), span=use.type_span)

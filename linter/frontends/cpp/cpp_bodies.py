@@ -288,12 +288,14 @@ class _Building(InnerBodies):
 
     # -- macros
 
-    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[AnyStatement] | None:
+    def expanded(
+        self, name: str, span: Span, place: Span, within: UnfinishedBody, depth: int
+    ) -> list[AnyStatement] | None:
         reading = self._expansion.reading_of(name, span) if self._expansion is not None else None
         body = reading.function_nodes[0].child_by_field_name("body") if reading is not None else None
         if reading is None or body is None:
             return None
-        inside = _Building(reading, place=span)
+        inside = _Building(reading, place=place)
         return inside._statements.statements(body.named_children, within, depth)
 
     # -- the rest of the file

@@ -103,8 +103,10 @@ class InnerBodies:
     def class_body(self, node: Node, within: UnfinishedBody) -> Body | None:
         raise NotImplementedError
 
-    def expanded(self, name: str, span: Span, within: UnfinishedBody, depth: int) -> list[AnyStatement] | None:
-        """What the invocation of a macro becomes; None where it is taken for a call."""
+    def expanded(
+        self, name: str, span: Span, place: Span, within: UnfinishedBody, depth: int
+    ) -> list[AnyStatement] | None:
+        """What the invocation of a macro in a statement at `place` becomes; None where it is taken for a call."""
         raise NotImplementedError
 
 
@@ -240,7 +242,7 @@ class StatementReader:
             return self._braces(node, within, depth)
         value = self.expression(node, within, depth)
         if isinstance(value, NamePath) and value.name in self._macros:
-            made = self.inner_bodies.expanded(value.name, Span(node.start_byte, node.end_byte), within, depth)
+            made = self.inner_bodies.expanded(value.name, Span(node.start_byte, node.end_byte), span, within, depth)
             if made is not None:
                 return made
         if kind == "identifier" and isinstance(value, NamePath) and value.name.isupper():
@@ -267,7 +269,7 @@ class StatementReader:
         call = self.read(node)
         called = call.callee if isinstance(call, CallExpression) else None
         if isinstance(called, NamePath) and called.name in self._macros:
-            made = self.inner_bodies.expanded(called.name, Span(node.start_byte, node.end_byte), within, depth)
+            made = self.inner_bodies.expanded(called.name, Span(node.start_byte, node.end_byte), span, within, depth)
             if made is not None:
                 return made
         if isinstance(called, NamePath):

@@ -232,8 +232,10 @@ def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
 
 _BEFORE = 80
 """How far in front of a placeholder is looked."""
-_OF_TEMPLATE_FILES = lazy_regex(rb"\{\{[^{}]*\}\}|\{%[^{}]*%\}|@\w+@")
-"""Jinja's placeholders and statements, and those of CMake's `configure_file`."""
+_OF_TEMPLATE_FILES = lazy_regex(
+    rb"\{\{[-+]?\s*[A-Za-z_](?:[^{}(),;]|\((?:[^{}()]|\([^{}()]*\))*\))*\}\}|\{%[^{}]*%\}|@\w+@"
+)
+"""Jinja's placeholders and statements, and those of CMake's `configure_file`; `{{1, 2}}` and `{{a, b}}` are C++."""
 _SINGLE_BRACES = lazy_regex(rb"(?<!\{)\{(?!\{)[^{}]*\}(?!\})")
 
 

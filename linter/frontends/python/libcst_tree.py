@@ -75,9 +75,10 @@ class LibcstTree:
         return self._by_span.get(span, [])
 
     def is_header(self, span: Span) -> bool:
-        """Whether a statement that holds others begins there, and those begin behind it."""
+        """Whether a statement that holds others begins there, decorators or not, and those begin behind it."""
         return any(
-            whole.start == span.start and span.end <= self._positions[node.body].start
+            span.start in (whole.start, self.statement_span(node).start)
+            and span.end <= self._positions[node.body].start
             for whole, nodes in self._by_span.items()
             for node in nodes
             if isinstance(node, (cst.With, cst.FunctionDef, cst.For))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from ...facts import Span
+from msgspec.structs import replace
+
+from ...facts import Comment, GuardUse, Span
+from ...files.sources import Source
 from ...lazy_regex import lazy_regex
 
 # In a raw string a backslash still keeps the quote after it from ending the string.
@@ -23,6 +26,23 @@ def python_comments(text: bytes) -> Iterator[Span]:
     for match in _TOKEN.finditer(text):
         if match["comment"] is not None:
             yield Span(*match.span())
+
+
+def with_comments(uses: Iterable[GuardUse], source: Source) -> Iterator[GuardUse]:
+    """The uses with the comments on their lines and directly above them."""
+    by_row = {source.row(span.start): _comment(span, source.text) for span in python_comments(source.text)}
+    for use in uses:
+        first, last = source.row(use.span.start), source.row(use.span.end)
+        while (above := by_row.get(first - 1)) is not None and above.alone:
+            first -= 1
+        found = tuple(by_row[row] for row in range(first, last + 1) if row in by_row)
+        yield replace(use, comments=found) if found else use
+
+
+def _comment(span: Span, text: bytes) -> Comment:
+    written = text[slice(*span)].decode("utf-8", "replace")
+    line = text[text.rfind(b"\n", 0, span.start) + 1 : span.start]
+    return Comment(span, written.lstrip("# \t"), not line.strip())
 
 
 _LINES = lazy_regex(

@@ -63,6 +63,25 @@ def test_a_placeholder_can_stand_for_work(statement: str, context: str, tmp_path
     assert finding.decision.context.value == context
 
 
+@pytest.mark.parametrize(
+    ("statement", "context"),
+    [
+        pytest.param("return {{ dispatch }};", "unknown", id="a name of Jinja"),
+        pytest.param("return {{op.call(a, b)|indent(2)}};", "unknown", id="a call of Jinja, with a filter"),
+        pytest.param("{{- body }}", "unknown", id="a name of Jinja without the space in front"),
+        pytest.param("{% include 'body' %}", "unknown", id="a statement of Jinja"),
+        pytest.param("found = {{1, 2}};", "remove", id="numbers in the braces of C++"),
+        pytest.param("found = {{rows, columns}};", "remove", id="names in the braces of C++"),
+    ],
+)
+def test_only_a_name_in_double_braces_is_a_placeholder(statement: str, context: str, tmp_path: Path) -> None:
+    text = f"int f(at::Tensor self, int rows, int columns) {{\n  {OLD};\n  Sizes found;\n  {statement}\n}}\n"
+    (tmp_path / "generate.py").write_text(f'TEMPLATE = """{text}"""\n')
+    (finding,) = check([str(tmp_path)], Options(select=("GF105",), workers=1)).findings
+    assert finding.decision is not None
+    assert finding.decision.context.value == context
+
+
 @pytest.mark.parametrize("text", LITERALS)
 def test_a_literal_is_found_and_migrated(text: str, tmp_path: Path) -> None:
     before = text[: text.index(OLD)]
