@@ -213,7 +213,7 @@ def made_of_type(
         return [(state, state.add(Table((), None, True)))]
     kept = _guard_kept(path, place)
     if kept is not None and not (values and held_guards.is_held(values[0], state)):
-        if not values or values == (NONE,):
+        if not values:
             return [(state, held_guards.empty(kept, state))]
         return held_guards.newly_kept(machine, kept, values, state, place)
     if last in _POINTERS:

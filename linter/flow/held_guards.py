@@ -6,7 +6,7 @@ from ..guards import Effect
 from .guards_entered import leave_guard, made_guard, on_and_off, set_modes
 from .paths import Interpreter, Place, Results
 from .state import State
-from .values import NONE, Const, GuardValue, Instance, Name, Ref, Value
+from .values import NONE, Const, GuardValue, Instance, Name, Opaque, Ref, Value
 
 KIND = "held guard"
 _GUARD = "<guard>"
@@ -21,13 +21,23 @@ def newly_kept(
     machine: Interpreter, guard: tuple[str, Effect], arguments: tuple[Value, ...], state: State, place: Place
 ) -> Results:
     """`std::make_unique<Guard>(flag)`: it acts once a variable or member keeps it."""
-    given = arguments[0] if arguments and not isinstance(arguments[0], Name) else Const(True)  # but `std::in_place`
+    arguments = arguments[1:] if _is(arguments, "in_place", state) else arguments
+    if arguments == (NONE,) or _is(arguments, "nullopt", state):
+        return [(state, empty(guard, state))]
+    given = arguments[0] if arguments else Const(True)
     found: Results = []
     for one, side in on_and_off(machine, given, state, place):
         ref = empty(guard, one)
         _put(ref, made_guard(*guard, side, place), one)
         found.append((one, ref))
     return found
+
+
+def _is(arguments: tuple[Value, ...], name: str, state: State) -> bool:
+    """Whether the first one is a constant of the standard library, with its namespace or without."""
+    first = arguments[0] if arguments else NONE
+    thing = state.thing(first)
+    return first.path[-1] == name if isinstance(first, Name) else isinstance(thing, Opaque) and thing.name == name
 
 
 def is_held(value: Value | None, state: State) -> bool:
