@@ -93,6 +93,8 @@ def assign(machine: Interpreter, name: str, value: Value, state: State, place: P
             members = (member.name for member in held.cls.body.members)
             state.change(holder, attributes={**held.attributes, **dict(zip(members, given.values, strict=False))})
             return
+        if holder != value:
+            held_guards.forget(holder, state)
         state.names(found[0])[name] = value
         return
     self_ = state.find("<self>", place.frame)

@@ -213,7 +213,7 @@ def made_of_type(
         return [(state, state.add(Table((), None, True)))]
     kept = _guard_kept(path, place)
     if kept is not None and not (values and held_guards.is_held(values[0], state)):
-        if not values or values == (NONE,):
+        if not values:
             return [(state, held_guards.empty(kept, state))]
         return held_guards.newly_kept(machine, kept, values, state, place)
     if last in _POINTERS:
@@ -334,6 +334,9 @@ def _initialise(machine: Interpreter, initialiser: Assign, cls: ClassValue, stat
             pairs = made_of_type(machine, written, tuple(values), after, here, name)
         for last, made in pairs:
             owner = last.thing(found[1])
+            before = owner.attributes.get(name) if isinstance(owner, Instance) else None
+            if before is not None and held_guards.is_held(before, last):
+                made = held_guards.replace(before, made, last)
             if not is_thread and isinstance(found[1], Ref) and isinstance(owner, Instance):
                 last.change(found[1], attributes={**owner.attributes, name: made})
             done.append(last)
@@ -384,7 +387,7 @@ def given_type(
 ) -> Results:
     """The value of a member; a guard begins to act."""
     if is_guard(written, place):
-        return [(after, NONE) for after in enter_guard(machine, written, values, state, place)]
+        return [(after, after.opened[-1]) for after in enter_guard(machine, written, values, state, place)]
     found = made_of_type(machine, written, values, state, place, name)
     for after, value in found:
         held_guards.begin(value, after)
@@ -419,8 +422,13 @@ def call_cpp_name(
         index = str(given[0]) if given else ""
         element = machine.element_of(arguments[0], state, int(index) if index.isdecimal() else None, "")
         return [(state, element)]
-    if path[0] == "std" and last in ("move", "ref", "cref", "forward", "get", "addressof", "as_const") and arguments:
+    if path[0] == "std" and last in ("move", "forward") and arguments:
+        return [(state, held_guards.moved(arguments[0], state))]
+    if path[0] == "std" and last in ("ref", "cref", "get", "addressof", "as_const") and arguments:
         return [(state, arguments[0])]
+    exchanged = held_guards.exchange(last, arguments, state) if last in ("swap", "exchange") else None
+    if exchanged is not None:
+        return [(state, exchanged)]
     if path[0] in ("std", "boost") and last in ("bind", "bind_front") and arguments:
         return [(state, Partial(arguments[0], arguments[1:], ()))]
     template = written.template_arguments if isinstance(written, NamePath) else None

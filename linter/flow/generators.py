@@ -92,6 +92,8 @@ def step_generator(machine: Interpreter, loop: Loop, thing: Generator, state: St
     for outcome in outcomes:
         if closure.guards:
             outcome.state.modes, outcome.state.opened = modes, opened
+        if not closure.body.inner:
+            outcome.state.frames.pop(thing.frame, None)  # another loop over it runs nothing
     return [*(PathOutcome(o.state, "next") for o in outcomes if o.kind != "raise"), *ended]
 
 

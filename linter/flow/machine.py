@@ -41,6 +41,7 @@ from . import (
     evaluation,
     generators,
     guards_entered,
+    held_guards,
     left_attributes,
     loops,
     model_training,
@@ -416,6 +417,12 @@ class Machine:
                 return self._define(statement, state, place)
             case Import():
                 self._import(statement, state, place)
+            case Delete() if place.file.language != "python":
+                deleted = self.each(statement.targets, state, place)
+                for after, values in deleted:
+                    for value in values:
+                        held_guards.forget(value, after)
+                return [PathOutcome(after, "next") for after, _ in deleted]
             case Delete():
                 for target in statement.targets:
                     found = state.find(simple_name(target), place.frame)

@@ -177,6 +177,7 @@ def call_instance_method(
         return [(state, ref)]
     values = (*arguments, *(value for _, value in keywords))
     if thing.kind == "object" and thing.complete and thing.cls is not None:
+        held_guards.forget(ref, state)  # `reset` of a pointer to it
         reach.unknown_call(state, values)
         return [(state, state.opaque(origin=name))]
     reach.unknown_call(state, (ref, *values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import held_guards
 from .state import State
 from .values import (
     Closure,
@@ -38,6 +39,9 @@ def unknown_call(state: State, values: tuple[Value, ...]) -> State:
                 # It may have been given requires_grad, or been written with what requires it.
                 state.change(value, grad=frozenset((state.number(),)), leaf=None, unrecorded=())
         elif isinstance(thing, Instance):
+            if thing.kind == held_guards.KIND:
+                held_guards.forget(value, state, escapes=True)
+                continue
             waiting += thing.attributes.values()
             if thing.kind in ("object", "module"):
                 state.change(value, attributes={}, complete=False)

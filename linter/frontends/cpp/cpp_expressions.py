@@ -47,6 +47,8 @@ _KINDS = {
     "user_defined_literal": LiteralKind.NUMBER,
     "null": LiteralKind.NONE,
 }
+_MISREAD = {"true": LiteralKind.BOOL, "false": LiteralKind.BOOL, "nullptr": LiteralKind.NONE}
+"""What the grammar takes for the type of a parameter."""
 _NAMES = (
     "identifier",
     "field_identifier",
@@ -297,7 +299,8 @@ class ExpressionReader:
         if type_ is None or len(node.named_children) > 1 + (declarator is not None):
             return self.other(node)
         if declarator is None:
-            return self.read(type_, depth)
+            name = self._bytes(type_).decode("utf-8", "replace")  # `C c(m, true);`: a "type" that is a literal
+            return LiteralExpression(_MISREAD[name], name) if name in _MISREAD else self.read(type_, depth)
         if declarator.type == "abstract_function_declarator" and (given := declarator.named_children):
             return CallExpression(self.read(type_, depth), self._items(given[0], depth))
         inner = declarator.named_children

@@ -53,6 +53,16 @@ CASES = [
         {},
         id="a generator that has ended",
     ),
+    pytest.param(
+        "def g():\n    with torch.no_grad():\n        yield h(1)\na = g()\nfor y in a:\n    pass\nfor y in a:\n    (w * y).sum().backward()",
+        {},
+        id="a generator that a loop has ended",
+    ),
+    pytest.param(
+        "def g():\n    with torch.no_grad():\n        yield h(1)\n        yield h(2)\na = g()\nfor y in a:\n    break\nfor y in a:\n    (w * y).sum().backward()",
+        {16: [(UNRECORDED, True)]},
+        id="a loop over a generator that another one has left",
+    ),
     # what is saved
     pytest.param("F.kl_div(t, w)", {8: [(SAVED, True)]}, id="an op saves what its row says"),
     pytest.param(
