@@ -209,8 +209,7 @@ def test_normalize_writes_to_out(torch: Any) -> None:
 
 
 def test_options_that_are_required(torch: Any) -> None:
-    Optimizer, required = torch.optim.Optimizer, torch.optim.optimizer.required
-
+    Optimizer, required = torch.optim.Optimizer, importlib.import_module(f"{torch.__name__}.optim.optimizer").required
     assert repr(required) == "<required parameter>"
     with pytest.raises(ValueError, match="didn't specify a value of required optimization parameter lr"):
         Optimizer([torch.zeros(1)], {"lr": required})
