@@ -105,7 +105,6 @@ for _pattern in ("lib*/python*/*-packages", "local/lib/python*/*-packages"):
 '''
 _AFTER_TORCH = """
 
-import importlib
 import importlib.util
 import sys
 
