@@ -80,7 +80,7 @@ DECLARATIONS: dict[str, tuple[int, int]] = {
     'rules/gf103_stale_version_gate.py': (3389, 1083992008),
     'rules/gf104_legacy_static_api.py': (2728, 2161083575),
     'rules/gf105_legacy_guard_in_string.py': (3165, 3518538750),
-    'rules/gf201_temporary_guard.py': (4898, 2894034),
+    'rules/gf201_temporary_guard.py': (4911, 710799393),
     'rules/gf202_guard_covers_nothing.py': (9077, 30897129),
     'rules/gf203_vexing_parse_guard.py': (3416, 257945454),
     'rules/gf204_static_or_global_guard.py': (3003, 1220326508),

@@ -1,4 +1,4 @@
-"""`ctx` of an autograd function: what its methods are told to save, and to mark."""
+"""The `ctx` of an autograd function: what its methods save and mark."""
 
 from __future__ import annotations
 

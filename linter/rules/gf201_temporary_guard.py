@@ -26,7 +26,7 @@ block), a guard that is an argument or an operand (it lives as long as the full 
 constructor in a class, macros of which no statement consists alone. `at::AutoNonVariableTypeMode(true);` is covered by
 GF101, whose fix also names the guard, and `c10::InferenceMode(flag);`, which declares a variable `flag`, by GF203.
 
-Limits: of macros, those are told whose body is the temporary and nothing else. A class of the project that wraps a
+Limits: a macro is reported only if its body is the temporary and nothing else. A class of the project that wraps a
 guard is known only if the configuration lists it.
 
 When not to use it: where a temporary is intended, as in a test of the guard's constructor. Suppress the line.
@@ -103,7 +103,7 @@ def _made_by_macro(use: GuardUse, facts: Facts, project: Project) -> Iterator[Fi
 
 @answered_once
 def _statements_alone(facts: Facts) -> dict[int, int]:
-    """Where statements begin, and end, that are an expression and give its value to nobody."""
+    """The statements that are an expression whose value is unused: where they begin, and where they end."""
     return dict(
         statement.span
         for body in bodies_of(facts)

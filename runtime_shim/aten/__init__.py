@@ -1,7 +1,7 @@
 """The ops, by subject. Importing this package registers them all, and completes Tensor.
 
-Whoever hands out tensors imports it, so that there is no tensor without its methods. An op is found where it is: each
-module of this folder and of those in it is imported, but for those of LATE. The package is named after PyTorch's own
+Every module that hands out tensors imports it, so that no tensor lacks its methods. Ops are found by location: each
+module in this folder and its subfolders is imported, except those in LATE. The package is named after PyTorch's own
 library of ops, since `torch.ops` is something else: the namespace of ops that programs define.
 """
 

@@ -244,7 +244,7 @@ def recording(writer: Writer, source: str | None, table: GuardTable | None = Non
                 raise
             with torch._C.DisableTorchFunction():
                 if name in UNINITIALISED and isinstance(result, torch.Tensor):
-                    with contextlib.suppress(RuntimeError):  # `vmap` lets nobody at the data
+                    with contextlib.suppress(RuntimeError):  # `vmap` forbids access to the data
                         result.data.zero_()  # the same garbage in every run
                 shown_results = _results(torch, result)
             writer.write("step", thread=0, op=shown, **where, kernels=(), guards=guards, results=shown_results)

@@ -105,7 +105,7 @@ class ComparedTest:
     again: TestRun | None = None
     """Another run after the migration, of a test that differs."""
     on_torch: bool = False
-    """It ran on the installed PyTorch, where what can't be imported is no fault of the shim."""
+    """It ran on the installed PyTorch, so the shim is not to blame for what can't be imported."""
 
     @property
     def missing(self) -> str | None:

@@ -29,6 +29,9 @@ from guardfix.runtime_shim.extension.cmake_package import (
 )
 from guardfix.runtime_shim.recording.guard_table import VARIABLE as GUARD_TABLE_VARIABLE
 from guardfix.runtime_shim.recording.guard_table import GuardCount, make_table, read_table
+from guardfix.runtime_shim.recording.process_recorder import FOLDER as RECORDINGS_VARIABLE
+from guardfix.runtime_shim.recording.process_recorder import ONLY as ONLY_VARIABLE
+from guardfix.runtime_shim.recording.process_recorder import TEST_BACKEND as BACKEND_VARIABLE
 from guardfix.runtime_shim.recording.real_torch import old_guard_header
 from guardfix.runtime_shim.recording.run_specification import read_events
 
@@ -44,14 +47,12 @@ from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_i
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
 _CONTAINED = "guardfix.runtime_shim.recording.contained_command"
-_RECORDINGS = "GUARDFIX_RECORDING_FOLDER"
-_ONLY = "GUARDFIX_ONLY_TESTS"
-_BACKEND = "GUARDFIX_TEST_BACKEND"
 
 TEST_SECONDS = 600.0
 """Time limit of the command that runs a project's tests, unless another is given."""
 
 _FAILED = ("failed", "error")
+"""What fails on PyTorch as well; a test that was cut off ("unfinished") may only be slow."""
 
 _NO_TESTS = 5
 """The exit status of pytest and unittest where there is no test, or only files that are skipped."""
@@ -210,13 +211,13 @@ class BuiltCopy:
         make_table(table, self.guards)
         variables = self.variables | {
             "PYTEST_PLUGINS": _PLUGIN,
-            _RECORDINGS: str(recordings),
+            RECORDINGS_VARIABLE: str(recordings),
             GUARD_TABLE_VARIABLE: str(table),
         }
         if only is not None:
             names = recordings / "names.json"
             names.write_text(json.dumps(sorted(only)), encoding="utf-8")
-            variables[_ONLY] = str(names)
+            variables[ONLY_VARIABLE] = str(names)
         settings, command = self.settings, shlex.split(self.settings.command)
         running = _RunningTests(recordings)
         status, output = run_in_copy(
@@ -335,7 +336,7 @@ def _with_torch(settings: TestSettings, cache: Path) -> dict[str, str]:
 
     What the compiler includes is in the cache that a contained build can read.
     """
-    found = {_BACKEND: "torch"}
+    found = {BACKEND_VARIABLE: "torch"}
     if not settings.legacy_since19:
         include = f"-include {shlex.quote(str(old_guard_header(since19=False, cache=cache)))}"
         for name in ("CFLAGS", "CXXFLAGS"):  # setuptools reads the one or the other, CMake the second

@@ -42,7 +42,7 @@ CASES = [
             ("with torch.no_grad():\n    x = a.view(4)", "x.requires_grad_()\na.add_(1)", 0),
         )
     ),
-    # what ends, and what would raise where nobody looks
+    # generators that end, and defaults that would raise
     pytest.param(
         "c = None\ndef f(x, d=c.dtype):\n    with torch.no_grad():\n        return x * 2\nf(w).sum().backward()",
         {12: [(UNRECORDED, True)]},
