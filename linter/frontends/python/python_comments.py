@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from msgspec.structs import replace
@@ -28,21 +28,31 @@ def python_comments(text: bytes) -> Iterator[Span]:
             yield Span(*match.span())
 
 
+def comments_by_row(text: bytes, row: Callable[[int], int]) -> dict[int, Comment]:
+    """The comments of a file by the rows that they are on; `row` is that of an offset."""
+    return {row(span.start): _comment(span, text) for span in python_comments(text)}
+
+
+def comments_at(rows: range, by_row: Mapping[int, Comment]) -> tuple[Comment, ...]:
+    """The comments on these rows and directly above them."""
+    first = rows.start
+    while (above := by_row.get(first - 1)) is not None and above.alone:
+        first -= 1
+    return tuple(by_row[row] for row in range(first, rows.stop) if row in by_row)
+
+
 def with_comments(uses: Iterable[GuardUse], source: Source) -> Iterator[GuardUse]:
-    """The uses with the comments on their lines and directly above them."""
-    by_row = {source.row(span.start): _comment(span, source.text) for span in python_comments(source.text)}
+    """The uses with the comments at them."""
+    by_row = comments_by_row(source.text, source.row)
     for use in uses:
-        first, last = source.row(use.span.start), source.row(use.span.end)
-        while (above := by_row.get(first - 1)) is not None and above.alone:
-            first -= 1
-        found = tuple(by_row[row] for row in range(first, last + 1) if row in by_row)
+        found = comments_at(range(source.row(use.span.start), source.row(use.span.end) + 1), by_row)
         yield replace(use, comments=found) if found else use
 
 
 def _comment(span: Span, text: bytes) -> Comment:
     written = text[slice(*span)].decode("utf-8", "replace")
     line = text[text.rfind(b"\n", 0, span.start) + 1 : span.start]
-    return Comment(span, written.lstrip("# \t"), not line.strip())
+    return Comment(span, " ".join(written.lstrip("#!: ").split()), not line.strip())
 
 
 _LINES = lazy_regex(
