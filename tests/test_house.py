@@ -122,7 +122,6 @@ REGISTERS = ("RULE.", "FIX.", "op(", "composite(", "signal(")
 """Decorators that hand a function to a registry: nobody calls it by its name."""
 
 
-@pytest.mark.thorough
 def test_no_public_name_has_two_meanings() -> None:
     by_name: dict[str, list[Path]] = defaultdict(list)
     for path in sources("guardfix", "linter", "codemods"):

@@ -423,10 +423,10 @@ def call_cpp_name(
         element = machine.element_of(arguments[0], state, int(index) if index.isdecimal() else None, "")
         return [(state, element)]
     if path[0] == "std" and last in ("move", "forward") and arguments:
-        return [(state, held_guards.moved(arguments[0], state))]
+        return [(state, held_guards.move_of(arguments[0], state))]
     if path[0] == "std" and last in ("ref", "cref", "get", "addressof", "as_const") and arguments:
         return [(state, arguments[0])]
-    exchanged = held_guards.exchange(last, arguments, state) if last in ("swap", "exchange") else None
+    exchanged = held_guards.exchanged(last, arguments, state) if last in ("swap", "exchange") else None
     if exchanged is not None:
         return [(state, exchanged)]
     if path[0] in ("std", "boost") and last in ("bind", "bind_front") and arguments:

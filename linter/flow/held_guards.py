@@ -63,7 +63,7 @@ def replace(old: Value, new: Value, state: State) -> Value:
     return old
 
 
-def moved(value: Value, state: State) -> Value:
+def move_of(value: Value, state: State) -> Value:
     """What `std::move` and the like give: until somebody is seen to keep it, whether it acts isn't known."""
     forget(value, state, escapes=True)
     thing = state.thing(value)
@@ -99,11 +99,11 @@ def _doubt(guard: GuardValue, state: State, escapes: bool) -> None:
     state.scoped = tuple(scoped)
 
 
-def exchange(name: str, arguments: tuple[Value, ...], state: State) -> Value | None:
+def exchanged(name: str, arguments: tuple[Value, ...], state: State) -> Value | None:
     """`std::swap(a, b)`, `std::exchange(a, b)` of what keeps guards; None for others."""
     if len(arguments) != 2:
         return None
-    old, new = (moved(argument, state) for argument in arguments)
+    old, new = (move_of(argument, state) for argument in arguments)
     if not is_held(arguments[0], state):
         return None
     for holder, given in zip(arguments, (new, old) if name == "swap" else (new,), strict=False):
@@ -120,12 +120,12 @@ def call_keeper(
     """A method of what keeps a guard."""
     effect = thing.attributes["<effect>"]
     if name == "swap":
-        exchange(name, (ref, *arguments), state)
+        exchanged(name, (ref, *arguments), state)
     if name in ("emplace", "reset"):
         _leave(ref, state)
         _put(ref, NONE, state)
     if name == "release":
-        moved(ref, state)
+        move_of(ref, state)
         return [(state, state.opaque(origin=name))]
     if name != "emplace" or not isinstance(effect, Const) or not isinstance(effect.value, Effect):
         return [(state, ref)]

@@ -18,7 +18,7 @@ _LONGEST_STATEMENT = 1000
 """Bytes of a statement in which comments are looked for: those of a longer one are about more than the guard."""
 
 
-def with_comments(uses: Iterable[GuardUse], text: bytes, code: bytes) -> Iterator[GuardUse]:
+def with_cpp_comments(uses: Iterable[GuardUse], text: bytes, code: bytes) -> Iterator[GuardUse]:
     """The uses with their comments; `code` is the text without comments and strings, as long as the text."""
     for use in uses:
         found = tuple(_comments_of(use, text, code)) if use.macro is None else ()

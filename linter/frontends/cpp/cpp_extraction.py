@@ -22,7 +22,7 @@ from ...lazy_regex import lazy_regex
 from ...named_tuples import NamedTuple
 from .body_pruning import focused, guard_places, needs_all, text_places
 from .byte_words import any_of, line_before
-from .comments_at_guards import with_comments
+from .comments_at_guards import with_cpp_comments
 from .conditionals import find_conditionals
 from .cpp_masking import blanked, closing, code_only, cpp_comments, mask_block_comments, mask_macros, with_plain_lines
 from .cpp_parsing import ParsedText, grammar_for, is_objective_c, masked_text, read_through
@@ -91,7 +91,9 @@ def extract_cpp(
         partial=partial,
         error_row=_first_error_row(root, source) if partial else 0,
         guard_uses=tuple(
-            sorted(map(_as_the_one_it_is_like, with_comments(uses, source.text, bare)), key=lambda use: use.type_span)
+            sorted(
+                map(_as_the_one_it_is_like, with_cpp_comments(uses, source.text, bare)), key=lambda use: use.type_span
+            )
         ),
         functions=(*reading.functions, *macro_functions, *left_out),
         classes=tuple(reading.classes),

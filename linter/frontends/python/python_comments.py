@@ -41,7 +41,7 @@ def comments_at(rows: range, by_row: Mapping[int, Comment]) -> tuple[Comment, ..
     return tuple(by_row[row] for row in range(first, rows.stop) if row in by_row)
 
 
-def with_comments(uses: Iterable[GuardUse], source: Source) -> Iterator[GuardUse]:
+def with_python_comments(uses: Iterable[GuardUse], source: Source) -> Iterator[GuardUse]:
     """The uses with the comments at them."""
     by_row = comments_by_row(source.text, source.row)
     for use in uses:

@@ -20,7 +20,7 @@ from ...files.suppressions import find_directives
 from . import module_prescan
 from .parsed_module import Module
 from .python_body_pruning import bring_back, is_enough, without_idle_bodies
-from .python_comments import python_comments, with_comments
+from .python_comments import python_comments, with_python_comments
 from .python_expressions import PythonExpressionReader
 from .python_look import may_matter, name_places, standing
 from .python_parsing import error_row, parse_or_none, parse_python
@@ -71,7 +71,7 @@ def extract_python(
     uses = (use.use for use in walk.uses)
     facts = replace(
         common,
-        guard_uses=tuple(with_comments(uses, source) if b"def backward(" in source.text else uses),
+        guard_uses=tuple(with_python_comments(uses, source) if b"def backward(" in source.text else uses),
         functions=tuple(walk.functions),
         classes=tuple(walk.classes),
         python=python_facts(module, walk, bool(named), terms.training, whole=whole),
