@@ -66,8 +66,10 @@ def git_folders(folder: str) -> GitFolders | None:
     """Those of the repository whose top a folder is, or which it is; None where it is neither."""
     place = os.path.join(folder, ".git")
     if os.path.isfile(place):  # a worktree's or a submodule's
-        told = small_text(place).removesuffix("\n")
-        found = _whole(os.path.join(folder, told[len("gitdir: ") :]), folder) if told.startswith("gitdir: ") else None
+        linked = small_text(place).removesuffix("\n")
+        found = (
+            _whole(os.path.join(folder, linked[len("gitdir: ") :]), folder) if linked.startswith("gitdir: ") else None
+        )
         if found is None:
             raise NoRepository(f"{place} doesn't lead to a git repository")
         return found
@@ -159,8 +161,8 @@ def _run(
         raise _TooSlow(f"git took longer than {seconds:.0f} seconds") from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        told = [line for line in said if line.startswith(("fatal:", "error:"))] or said or ["git failed"]
-        raise NoRepository(told[0].removeprefix("fatal: ").removeprefix("error: "))
+        reasons = [line for line in said if line.startswith(("fatal:", "error:"))] or said or ["git failed"]
+        raise NoRepository(reasons[0].removeprefix("fatal: ").removeprefix("error: "))
     return done.stdout
 
 
@@ -193,10 +195,10 @@ def _stored(path: str) -> _Stored:
         environment = {**_environment(), **_NO_CONFIGURATION, "GIT_DIR": os.path.join(place, "none")}
         arguments = ["config", "--file", os.path.abspath(path), "--no-includes", "--null", "--get-regexp", _WANTED]
         try:
-            told = _run(arguments, Path(place), environment)
+            printed = _run(arguments, Path(place), environment)
         except NoRepository:  # it says none of these, or can't be read
             return _Stored()
-    entries = told.decode("utf-8", "surrogateescape").split("\0")
+    entries = printed.decode("utf-8", "surrogateescape").split("\0")
     values = dict(entry.partition("\n")[::2] for entry in entries)
     matches = [found for entry in entries if (found := _FOLLOWED.fullmatch(entry)) is not None]
     return _Stored(
@@ -416,6 +418,6 @@ def ignored_everywhere() -> str:
     with tempfile.TemporaryDirectory(prefix="guardfix-git-") as place:
         environment = {**_environment(), "GIT_DIR": os.path.join(place, "none")}
         with contextlib.suppress(NoRepository):
-            told = _run(["config", "--null", "--type=path", "--get", "core.excludesFile"], Path(place), environment)
-            return os.fsdecode(told.rstrip(b"\0"))
+            printed = _run(["config", "--null", "--type=path", "--get", "core.excludesFile"], Path(place), environment)
+            return os.fsdecode(printed.rstrip(b"\0"))
     return ""

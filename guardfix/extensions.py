@@ -34,18 +34,18 @@ def own_guards(given: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Guard], .
     from guardfix.linter import guards
 
     rows = []
-    for told in given:
-        like = guards.CPP.get(told["like"].rpartition("::")[2])
+    for entry in given:
+        like = guards.CPP.get(entry["like"].rpartition("::")[2])
         if like is None or not guards.gradient_guards(like):
             known = ", ".join(name for name, guard in guards.CPP.items() if guards.gradient_guards(guard))
-            raise BadExtension(f"`guards`: `{told['like']}` is not a guard of PyTorch's; these are: {known}")
-        if _NAME.fullmatch(told["name"]) is None:
-            raise BadExtension(f"`guards`: `{told['name']}` can't be the name of a C++ class")
-        *spaces, name = told["name"].lstrip(":").split("::")
+            raise BadExtension(f"`guards`: `{entry['like']}` is not a guard of PyTorch's; these are: {known}")
+        if _NAME.fullmatch(entry["name"]) is None:
+            raise BadExtension(f"`guards`: `{entry['name']}` can't be the name of a C++ class")
+        *spaces, name = entry["name"].lstrip(":").split("::")
         if name in guards.CPP:
             raise BadExtension(f"`guards`: `{name}` is the name of a guard of PyTorch's")
         space = ("::".join(spaces),) if spaces else ()
-        row = guards.Guard(name, space, like.takes, like.effect, tuple(told.get("headers", ())), like=like.name)
+        row = guards.Guard(name, space, like.takes, like.effect, tuple(entry.get("headers", ())), like=like.name)
         rows.append(("cpp", row))
     return tuple(rows)
 

@@ -77,7 +77,7 @@ class Baseline:
     def read(cls, path: str) -> Baseline:
         """The baseline of a file. Raises `BadBaseline`."""
         try:
-            told = json.loads(read_regular(path).decode("utf-8"))
+            stored = json.loads(read_regular(path).decode("utf-8"))
         except OSError as error:
             raise BadBaseline(f"{path}: {error.strerror or error}") from None
         except ValueError as error:
@@ -85,16 +85,18 @@ class Baseline:
         except RecursionError:
             raise BadBaseline(f"{path}: not valid JSON: it nests too deep") from None
         folder = os.path.dirname(os.path.realpath(path))
-        if not isinstance(told, dict) or not isinstance(told.get("findings"), list):
+        if not isinstance(stored, dict) or not isinstance(stored.get("findings"), list):
             raise BadBaseline(f"{path}: not a baseline; `guardfix baseline create` writes one")
-        if told.get("version") != _VERSION:
-            raise BadBaseline(f"{path}: its version is {told.get('version')!r}; this guardfix reads version {_VERSION}")
+        if stored.get("version") != _VERSION:
+            raise BadBaseline(
+                f"{path}: its version is {stored.get('version')!r}; this guardfix reads version {_VERSION}"
+            )
         entries: Counter[Known] = Counter()
-        for number, row in enumerate(told["findings"]):
+        for number, row in enumerate(stored["findings"]):
             if not _is_entry(row):
                 raise BadBaseline(f"{path}: `findings[{number}]` is not an entry of a baseline")
             entries[Known(row["path"], Mark(row["code"], row["function"], row["text"]))] += row["count"]
-        initial = told.get(_INITIAL, entries.total())
+        initial = stored.get(_INITIAL, entries.total())
         if type(initial) is not int or initial < 0:
             raise BadBaseline(f"{path}: `{_INITIAL}` is not a count")
         return cls(folder, entries, max(initial, entries.total()))

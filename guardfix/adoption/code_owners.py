@@ -58,8 +58,8 @@ class _OwnedPaths:
 
     def __init__(self, pattern: str) -> None:
         self._pattern = IgnorePattern(re.sub(r"[\\\[]|^!", lambda found: f"\\{found.group()}", pattern))
-        told = pattern.strip("/")
-        self._alone = told.endswith("*") and not told.endswith("**") and "/" in told and not pattern.endswith("/")
+        bare = pattern.strip("/")
+        self._alone = bare.endswith("*") and not bare.endswith("**") and "/" in bare and not pattern.endswith("/")
         """A name means a file, and a folder with all that is below; `dir/*` only what is in it."""
 
     def has(self, path: str) -> bool:

@@ -65,7 +65,7 @@ def fingerprints(report: Report, names: Iterable[str]) -> list[str]:
     found = []
     for finding, name in zip(report.findings, names, strict=True):
         key = name, mark_of_finding(finding, report)
-        told = "\0".join((name, *key[1], str(met[key])))
+        key_text = "\0".join((name, *key[1], str(met[key])))
         met[key] += 1
-        found.append(hashlib.blake2b(told.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest())
+        found.append(hashlib.blake2b(key_text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest())
     return found

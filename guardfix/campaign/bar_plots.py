@@ -34,11 +34,11 @@ def stacked_bars(title: str, rows: Mapping[str, Mapping[str, int]], series: Sequ
         for one in series:
             count = parts.get(one.name, 0)
             if count:
-                told = escape(f"{label}, {one.name}: {count:,}" if len(series) > 1 else f"{label}: {count:,}")
+                tooltip = escape(f"{label}, {one.name}: {count:,}" if len(series) > 1 else f"{label}: {count:,}")
                 width = max(1.0, count * scale)
                 shown.append(
                     f'<rect x="{x:.1f}" y="{y + (_ROW - _BAR) / 2:g}" width="{width:.1f}" height="{_BAR}" '
-                    f'class="{one.style}"><title>{told}</title></rect>'
+                    f'class="{one.style}"><title>{tooltip}</title></rect>'
                 )
                 x += width
         shown.append(f'<text x="{x + 6:.1f}" y="{middle:g}" class="number">{totals[label]:,}</text>')

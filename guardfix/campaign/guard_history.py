@@ -101,10 +101,10 @@ def _history(
     wanted = {(change.new, change.language) for one in commits for change in one.changes if change.new.strip(_NO_BLOB)}
     known = cache.known(wanted)
     missing = wanted - known.keys()
-    told = None if on_progress is None else lambda done: on_progress(done, len(missing))
+    count_done = None if on_progress is None else lambda done: on_progress(done, len(missing))
     read: list[tuple[str, str, Counts]] = []
     try:
-        for row in count_blobs(git, missing, told):
+        for row in count_blobs(git, missing, count_done):
             read.append(row)
     finally:
         cache.add(read)  # those that were read before an interruption, as well

@@ -87,14 +87,14 @@ class PatchSeries:
         ]
         if not applied:
             return []
-        told = [
+        fixes = [
             (finding, fix, source.position(offset).row if source is not None else 1)
             for finding, fix, source, offset in applied
         ]
         written = write_settled(settled).written
         if not written:
             return []
-        files.commit_changes([real_path(one.source.path) for one in written], _message(code, told))
+        files.commit_changes([real_path(one.source.path) for one in written], _message(code, fixes))
         self.fixes += len(applied)
         found = []
         for finding, _, _, offset in applied:

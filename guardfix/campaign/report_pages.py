@@ -131,10 +131,10 @@ def _table_of(connection: DuckDBPyConnection, sql: str) -> dict[str, dict[str, i
 def _sentence(repositories: list[dict[str, Any]]) -> str:
     """What is to be done, as the page's heading."""
     sums = {name: sum(row[name] or 0 for row in repositories) for name in _STEP_WORDS}
-    told = [f"{count:,} {_STEP_WORDS[name][count != 1]}" for name, count in sums.items() if count]
-    if not told and any(row["outcome"] == "waiting" for row in repositories):
+    counts = [f"{count:,} {_STEP_WORDS[name][count != 1]}" for name, count in sums.items() if count]
+    if not counts and any(row["outcome"] == "waiting" for row in repositories):
         return "Not finished: no old guard so far"
-    return ", ".join(told) or "No old guard in sight"
+    return ", ".join(counts) or "No old guard in sight"
 
 
 _STEP_WORDS = {
@@ -215,25 +215,25 @@ def _next_steps(
     outcomes: Mapping[str, int], sums: Mapping[str, int], steps: Mapping[str, int], connection: DuckDBPyConnection
 ) -> Iterator[str]:
     """What to do now, where something is still missing from the page."""
-    told = []
+    notices = []
     if not sum(outcomes.values()):
-        told.append("The manifest names no repository: add some, and run <code>guardfix campaign run</code>.")
+        notices.append("The manifest names no repository: add some, and run <code>guardfix campaign run</code>.")
     elif outcomes["waiting"]:
-        told.append(
+        notices.append(
             f"{outcomes['waiting']:,} are waiting: the same <code>guardfix campaign run</code> goes on with them."
         )
     if outcomes["failed"]:
         again = "<code>guardfix campaign run --retry</code> tries them again"
-        told.append(f"{outcomes['failed']:,} failed: the reasons are below; {again}.")
+        notices.append(f"{outcomes['failed']:,} failed: the reasons are below; {again}.")
     if outcomes["done"] and not sums["uses"]:
-        told.append("No guard was found in any of them: there is nothing to migrate.")
+        notices.append("No guard was found in any of them: there is nothing to migrate.")
     elif sums["patches"] and not connection.execute(_VERDICTS).fetchall():
-        told.append("Nothing was run: <code>guardfix campaign run --verify</code> compares programs and tests.")
+        notices.append("Nothing was run: <code>guardfix campaign run --verify</code> compares programs and tests.")
     if count := steps.get("decide"):
         who = f"{count:,} {'is' if count == 1 else 'are'} for a person to decide"
-        told.append(f"{who}: the pages of the repositories show why.")
-    if told:
-        yield f"<ul>{''.join(f'<li>{line}</li>' for line in told)}</ul>"
+        notices.append(f"{who}: the pages of the repositories show why.")
+    if notices:
+        yield f"<ul>{''.join(f'<li>{line}</li>' for line in notices)}</ul>"
 
 
 def _failures(repositories: list[dict[str, Any]]) -> Iterator[str]:
@@ -318,7 +318,7 @@ def _use(row: Mapping[str, Any], repository: Mapping[str, Any]) -> str:
     tags = [decided, row["fix"] and f"{row['fix']} fix", row["verdict"]]
     shown = " ".join(f'<span class="badge">{escape(tag)}</span>' for tag in tags if tag)
     evidence = "".join(f"<li>{escape(one)}</li>" for one in row["evidence"] or ())
-    told = [
+    rows = [
         f"<pre>{escape(row['text'] or '')}</pre>",
         f"<p>{escape(' '.join(row['rules'] or ()))} {escape(row['message'])}</p>" if row["message"] else "",
         f"<ul>{evidence}</ul>" if evidence else "",
@@ -330,4 +330,4 @@ def _use(row: Mapping[str, Any], repository: Mapping[str, Any]) -> str:
         + "</p>",
     ]
     head = f"{_place(row, repository)} <code>{escape(row['guard'])}</code>{becomes} {shown}"
-    return f"<details><summary>{head}</summary><div>{''.join(told)}</div></details>"
+    return f"<details><summary>{head}</summary><div>{''.join(rows)}</div></details>"

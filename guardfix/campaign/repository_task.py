@@ -89,7 +89,7 @@ class RepositoryTask:
         configuration = self.configuration
         shards = self.entry.shards
         settings = self.settings
-        told = (
+        described = (
             self.entry.name,
             commit,
             VERSION,
@@ -99,7 +99,7 @@ class RepositoryTask:
             [self.entry.test, self.entry.test_build] if settings.verify else None,
             [self.shard, shards] if self.entry.shard_count > 1 else None,
         )
-        digest = hashlib.blake2b(json.dumps(told, default=str).encode(), digest_size=12).hexdigest()
+        digest = hashlib.blake2b(json.dumps(described, default=str).encode(), digest_size=12).hexdigest()
         return f"{_short(commit)}-{digest}"
 
     @property

@@ -130,8 +130,8 @@ class ResultStore:
         """The tasks of the last run, in their order. Raises `BadStore`."""
         self.check_there()
         try:
-            told = json.loads(read_regular(self.folder / _CAMPAIGN))
-            rows = [(name, shard, folder) for name, shard, folder in told["tasks"]]
+            campaign = json.loads(read_regular(self.folder / _CAMPAIGN))
+            rows = [(name, shard, folder) for name, shard, folder in campaign["tasks"]]
         except (OSError, ValueError, KeyError, TypeError):
             raise BadStore(f"{self.folder / _CAMPAIGN} can't be read; run the campaign again") from None
         done = dict(self._journal())

@@ -47,33 +47,33 @@ class _ReadingExecutor(Executor):
 
     def submit(self, work: Callable[..., _Done], /, *args: Any, **kwargs: Any) -> Future[_Done]:
         given = self._engine.submit(_done_in, self._folder, self._version, work, *args, **kwargs)
-        told: Future[_Done] = Future()
-        self._waiting.add(told)
-        given.add_done_callback(lambda done: self._tell(done, told))
-        return told
+        promised: Future[_Done] = Future()
+        self._waiting.add(promised)
+        given.add_done_callback(lambda done: self._tell(done, promised))
+        return promised
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Watch it no longer."""
         self._at_end.set()
 
-    def _tell(self, given: Future[_Done], told: Future[_Done]) -> None:
-        self._waiting.discard(told)
+    def _tell(self, given: Future[_Done], promised: Future[_Done]) -> None:
+        self._waiting.discard(promised)
         with contextlib.suppress(InvalidStateError):  # the executor was given up before
             try:
-                told.set_result(given.result())
+                promised.set_result(given.result())
             except CancelledError:
-                told.set_exception(BrokenExecutor("the scheduler is gone"))
+                promised.set_exception(BrokenExecutor("the scheduler is gone"))
             except self._engine.lost:
-                told.set_exception(BrokenExecutor("its workers were killed"))
+                promised.set_exception(BrokenExecutor("its workers were killed"))
             except Exception as error:
-                told.set_exception(error)
+                promised.set_exception(error)
 
     def _watch(self) -> None:
         while not self._at_end.wait(LOOK):
             if self._engine.is_lost():
-                for told in tuple(self._waiting):
+                for promised in tuple(self._waiting):
                     with contextlib.suppress(InvalidStateError):
-                        told.set_exception(BrokenExecutor("the scheduler is gone"))
+                        promised.set_exception(BrokenExecutor("the scheduler is gone"))
 
 
 def _done_in(folder: str, version: str, work: Callable[..., _Done], *args: Any, **kwargs: Any) -> _Done:

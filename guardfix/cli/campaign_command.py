@@ -117,8 +117,8 @@ def run_command(**arguments: Any) -> None:
         with executor_named(arguments["executor"], arguments["jobs"] or 0) as engine:
             if engine.dashboard and not arguments["quiet"]:
                 echo(f"Dashboard: {engine.dashboard}", err=True)
-            told = None if arguments["quiet"] else _tell
-            progress = run_campaign(tasks, store, engine, retry=arguments["retry"], on_done=told)
+            report = None if arguments["quiet"] else _tell
+            progress = run_campaign(tasks, store, engine, retry=arguments["retry"], on_done=report)
     except (BadManifest, BadStore, NoExecutor) as error:
         raise Failure(str(error)) from None
     except EngineLost as error:
@@ -149,12 +149,12 @@ def _tell(task: RepositoryTask, outcome: TaskOutcome, row: dict[str, Any], progr
     commit = (row.get("commit") or "").rpartition("-")[2][:9]
     name = f"[{progress.done}/{progress.total}] {printable(task.label)} {commit}".rstrip()
     if row.get("outcome") != TaskOutcome.DONE:
-        told = f"{row.get('outcome')}: {printable(row.get('reason') or '')}"
+        summary = f"{row.get('outcome')}: {printable(row.get('reason') or '')}"
     else:
-        told = f"{count_of(row['files'], 'file')}, {count_of(row['uses'], 'use')}, {row['old_uses']} old"
-        told += f", {_number_of(row['patches'], 'patch')}" if row["patches"] else ""
+        summary = f"{count_of(row['files'], 'file')}, {count_of(row['uses'], 'use')}, {row['old_uses']} old"
+        summary += f", {_number_of(row['patches'], 'patch')}" if row["patches"] else ""
     how = "unchanged" if outcome is TaskOutcome.UNCHANGED else f"{row.get('seconds', 0):.1f} s"
-    echo(f"{name}: {told} ({how})", err=True)
+    echo(f"{name}: {summary} ({how})", err=True)
 
 
 def _number_of(number: int, noun: str) -> str:
@@ -166,11 +166,11 @@ def _summarize(progress: CampaignProgress, folder: str, *, shards: bool) -> None
     counts = progress.counts
     unchanged, failed = progress.outcomes[TaskOutcome.UNCHANGED], len(progress.failures)
     parts = [(progress.outcomes[TaskOutcome.DONE], "new"), (unchanged, "unchanged"), (failed, "failed")]
-    told = ", ".join(f"{number} {what}" for number, what in parts if number)
+    summary = ", ".join(f"{number} {what}" for number, what in parts if number)
     # With shards, a repository is several tasks.
     noun = "tasks" if shards else "repository" if progress.done == 1 else "repositories"
     echo(
-        f"{progress.done} {noun}: {told}.\n"
+        f"{progress.done} {noun}: {summary}.\n"
         f"{count_of(counts['files'], 'file')}, {count_of(counts['uses'], 'use')} of guards, {counts['old_uses']} of "
         f"them old; {_number_of(counts['fixes'], 'fix')} in {_number_of(counts['patches'], 'patch')}.\n"
         f"To see the results: `guardfix campaign report -o {printable(folder)}`."

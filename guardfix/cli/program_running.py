@@ -107,8 +107,8 @@ def _reports_guarded() -> Iterator[None]:
 
     formatted, in_thread = warnings.formatwarning, threading.excepthook
 
-    def warning(*told: Any, **also: Any) -> str:
-        return printed(formatted(*told, **also))
+    def warning(*message: Any, **also: Any) -> str:
+        return printed(formatted(*message, **also))
 
     def thread_failed(failure: threading.ExceptHookArgs) -> None:
         kind, error, trace, thread = failure

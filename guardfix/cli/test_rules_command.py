@@ -48,6 +48,6 @@ def command(**arguments: Any) -> None:
         echo("No fixtures found.", err=True)
         sys.exit(2)
     if not run.quiet:
-        told = count_of(len(mistakes), "mistake") if mistakes else "all as expected"
-        echo(f"{count_of(len(files), 'fixture')}: {told}.")
+        verdict = count_of(len(mistakes), "mistake") if mistakes else "all as expected"
+        echo(f"{count_of(len(files), 'fixture')}: {verdict}.")
     sys.exit(1 if mistakes else 0)

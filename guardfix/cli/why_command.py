@@ -141,8 +141,8 @@ def answer_lines(answer: ErrorAnswer, width: int | None, again: str) -> Iterator
         yield from wrapped(f"To make a change: {again} --apply 1", width)
     rules = rules_of(message, "cpp" if answer.traceback.cpp else "python" if answer.traceback.frames else "")
     if rules:
-        told = f"Rules about it: {', '.join(rules)}; try `guardfix check`, `guardfix explain {rules[0]}`"
-        yield from wrapped(told, width, indent="    ")
+        advice = f"Rules about it: {', '.join(rules)}; try `guardfix check`, `guardfix explain {rules[0]}`"
+        yield from wrapped(advice, width, indent="    ")
     yield f"{ERRORS_PAGE}#{message.key}"
 
 

@@ -24,9 +24,9 @@ def _write_findings(report: FixableReport, output: Output) -> None:
         if start.row == end.row:  # columns of several lines are refused
             place |= {"col": start.column, "endColumn": end.column}
         properties = {"title": f"guardfix ({finding.code})", **place}
-        told = ",".join(f"{name}={_property(one_line(str(value)))}" for name, value in properties.items())
+        options = ",".join(f"{name}={_property(one_line(str(value)))}" for name, value in properties.items())
         message = f"{one_line(finding.path)}:{start.row}:{start.column}: {finding.code} {one_line(finding.message)}"
-        output.write(f"{own(f'::{_COMMANDS[finding.severity]} ')}{told}::{_data(message)}")
+        output.write(f"{own(f'::{_COMMANDS[finding.severity]} ')}{options}::{_data(message)}")
 
 
 def _data(text: str) -> str:

@@ -33,7 +33,7 @@ def _diagnostic(finding: FixableFinding, report: FixableReport) -> dict[str, Any
     code = {"value": finding.code}
     if url := rule_url(finding):
         code["url"] = url
-    told: dict[str, Any] = {
+    diagnostic: dict[str, Any] = {
         "message": finding.message,
         "location": {"path": readable(finding.path), "range": _range(finding.path, finding.span, report)},
         "severity": _SEVERITIES[finding.severity],
@@ -47,15 +47,15 @@ def _diagnostic(finding: FixableFinding, report: FixableReport) -> dict[str, Any
         for reason in told_reasons(finding)
     ]
     if related:
-        told["relatedLocations"] = related
+        diagnostic["relatedLocations"] = related
     # A suggestion is applied by a click, one edit at a time: a fix of several edits would be applied by halves.
     if finding.fix is not None and finding.fix.applicability is not Applicability.DISPLAY:
         edits = finding.fix.edits
         if len(edits) == 1:
-            told["suggestions"] = [
+            diagnostic["suggestions"] = [
                 {"range": _range(finding.path, edits[0].span, report), "text": edits[0].content},
             ]
-    return told
+    return diagnostic
 
 
 def _range(path: str, span: Span, report: FixableReport) -> dict[str, Any]:

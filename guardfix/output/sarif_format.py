@@ -52,20 +52,20 @@ def _write_findings(report: FixableReport, output: Output) -> None:
 
 
 def _rule(finding: FixableFinding, rule: Rule | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": finding.code, "name": finding.name}
+    described: dict[str, Any] = {"id": finding.code, "name": finding.name}
     if rule is not None:
-        told["shortDescription"] = {"text": f"{rule.summary}."}
-        told["help"] = {"text": rule.documentation, "markdown": rule.documentation}
-        told["defaultConfiguration"] = {"enabled": rule.default, "level": _LEVELS[rule.severity]}
+        described["shortDescription"] = {"text": f"{rule.summary}."}
+        described["help"] = {"text": rule.documentation, "markdown": rule.documentation}
+        described["defaultConfiguration"] = {"enabled": rule.default, "level": _LEVELS[rule.severity]}
     if url := rule_url(finding):
-        told["helpUri"] = url
+        described["helpUri"] = url
     group = [rule.group.value] if rule is not None and rule.group is not None else []
-    told["properties"] = {"tags": ["correctness", "pytorch", *group]}
-    return told
+    described["properties"] = {"tags": ["correctness", "pytorch", *group]}
+    return described
 
 
 def _result(finding: FixableFinding, index: int, mark: str, report: FixableReport, top: str) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
@@ -74,7 +74,7 @@ def _result(finding: FixableFinding, index: int, mark: str, report: FixableRepor
         "partialFingerprints": {FINGERPRINT: mark},
     }
     if finding.decision is not None:
-        told["relatedLocations"] = [
+        result["relatedLocations"] = [
             {
                 "id": number,
                 **_location(one.path, {"startLine": one.row}, top),
@@ -82,11 +82,11 @@ def _result(finding: FixableFinding, index: int, mark: str, report: FixableRepor
             }
             for number, one in enumerate(finding.decision.evidence)
         ]
-        told["properties"] = _properties(finding.decision)
+        result["properties"] = _properties(finding.decision)
     if finding.steps:
-        told["codeFlows"] = [{"threadFlows": [{"locations": [_step(step, report, top) for step in finding.steps]}]}]
+        result["codeFlows"] = [{"threadFlows": [{"locations": [_step(step, report, top) for step in finding.steps]}]}]
     if finding.fix is not None and finding.fix.edits:
-        told["fixes"] = [
+        result["fixes"] = [
             {
                 "description": {"text": f"{finding.fix.applicability} fix: {finding.fix.message}"},
                 "artifactChanges": [
@@ -103,7 +103,7 @@ def _result(finding: FixableFinding, index: int, mark: str, report: FixableRepor
                 ],
             }
         ]
-    return told
+    return result
 
 
 def _step(step: StepTaken, report: FixableReport, top: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def write_counts(rows: Sequence[RuleCount], output: Output) -> None:
 
 def write_count_objects(rows: Sequence[RuleCount], output: Output) -> None:
     """The same as a JSON array."""
-    told = [
+    objects = [
         {
             "code": row.code,
             "name": row.name,
@@ -49,4 +49,4 @@ def write_count_objects(rows: Sequence[RuleCount], output: Output) -> None:
         }
         for row in rows
     ]
-    output.write(json_text(told, indent=2))
+    output.write(json_text(objects, indent=2))

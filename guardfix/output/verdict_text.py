@@ -136,9 +136,9 @@ def _unsafe(result: Result) -> Iterator[str]:
 
 
 def _left(result: Result) -> Iterator[str]:
-    """What of the program is not migrated, a line a finding; where nothing is, the reason told the first."""
-    told = result.migration.foremost if result.after is None else None
-    found = [left for left in result.migration.left if left is not told]
+    """What of the program is not migrated, a line a finding; where nothing is, the reason given first."""
+    leading = result.migration.foremost if result.after is None else None
+    found = [left for left in result.migration.left if left is not leading]
     for left in found[:_SHOWN]:
         yield f"Not migrated ({left.why}): {left.place.in_words()}: {left.message}."
     if len(found) > _SHOWN:

@@ -44,11 +44,11 @@ class _Watching(Machine):
 def shown_choices(choices: Iterable[OfferedGuard], project: Project) -> list[dict[str, Any]]:
     """The choices, each with what computes under it and what it brings about; steps are marked where choices differ."""
     shown = [_shown_choice(choice, project) for choice in choices]
-    told: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
+    texts: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
     for row, what, said in (step for one in shown for step in one["trace"]):
-        told[row, what].add(said)
+        texts[row, what].add(said)
     for one in shown:
-        one["trace"] = [(row, what, said, len(told[row, what]) > 1) for row, what, said in one["trace"]]
+        one["trace"] = [(row, what, said, len(texts[row, what]) > 1) for row, what, said in one["trace"]]
     return shown
 
 

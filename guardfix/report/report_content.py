@@ -215,12 +215,12 @@ def _steps(finding: Finding, report: FixableReport, links: CodeLinks) -> list[di
     """The steps with their numbers; those that are left out of a long story are an entry with the number 0."""
     first, left_out, last = shown_steps(finding.steps, _MOST_STEPS)
 
-    def told(steps: list[tuple[int, StepTaken]]) -> list[dict[str, Any]]:
+    def step_rows(steps: list[tuple[int, StepTaken]]) -> list[dict[str, Any]]:
         shown = ((number, _reason(step, step.message, finding.path, report, links)) for number, step in steps)
         return [{"number": number, **one} for number, one in shown]
 
     gap = [{"number": 0, "text": f"{left_out} are not shown"}] if left_out else []
-    return [*told(first), *gap, *told(last)]
+    return [*step_rows(first), *gap, *step_rows(last)]
 
 
 def _reason(

@@ -225,7 +225,7 @@ def _scopes(sides: Sequence[ShownStep | None]) -> list[ShownScope]:
 
 
 def _guard_row(reach: GuardReach) -> tuple[str, str, str, str, str]:
-    def told(number: int | None) -> str:
+    def entries_of(number: int | None) -> str:
         return "not counted" if number is None else str(number)
 
     before, after = reach.before, reach.after
@@ -233,8 +233,8 @@ def _guard_row(reach: GuardReach) -> tuple[str, str, str, str, str]:
     return (
         printable(reach.site.where),
         reach.site.guard,
-        told(before and before.entered),
-        told(after and after.entered),
+        entries_of(before and before.entered),
+        entries_of(after and after.entered),
         " / ".join(dict.fromkeys(below)),
     )
 

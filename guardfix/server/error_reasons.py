@@ -33,10 +33,10 @@ class LineError(NamedTuple):
     row: int
 
 
-def errors_in(checked: CheckedText, where: Range, told: Sequence[Diagnostic]) -> Iterator[LineError]:
+def errors_in(checked: CheckedText, where: Range, reported: Sequence[Diagnostic]) -> Iterator[LineError]:
     """The errors reported at the lines of a range, and those that the machine is certain of."""
     found: dict[LineError, None] = {}
-    for diagnostic in told:
+    for diagnostic in reported:
         message = message_in(diagnostic.message) if diagnostic.source != "guardfix" else None
         if message is not None:
             found[LineError(message, diagnostic.range.start.line + 1)] = None

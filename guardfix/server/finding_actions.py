@@ -39,10 +39,11 @@ _WHAT = {
 
 
 def actions_in(
-    checked: CheckedText, where: Range, only: Iterable[str] | None, told: Sequence[Diagnostic] = ()
+    checked: CheckedText, where: Range, only: Iterable[str] | None, reported: Sequence[Diagnostic] = ()
 ) -> list[CodeAction]:
-    """The actions for the findings and the errors that a range touches; `only` names the kinds that are wanted, `told`
-    is what the editor shows there.
+    """The actions for the findings and the errors that a range touches.
+
+    `only` names the kinds that are wanted; `reported` is what the editor shows there.
     """
     kinds = None if only is None else list(only)
     actions: list[CodeAction] = []
@@ -54,7 +55,7 @@ def actions_in(
             if finding.span.start <= end and start <= finding.span.end:
                 actions += _for_finding(checked, finding, _Deferred(document.uri, document.version, number))
         offered = [action.edit for action in actions if action.edit is not None]
-        why = why_actions(checked, errors_in(checked, where, told))
+        why = why_actions(checked, errors_in(checked, where, reported))
         actions += [action for action in why if action.edit not in offered]
     if (
         _wanted(FIX_ALL, kinds)

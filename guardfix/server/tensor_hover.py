@@ -80,8 +80,8 @@ def _ways(tensors: Sequence[TensorSeen], checked: CheckedText) -> Iterator[str]:
         if number == _MOST_WAYS:
             yield f"and {len(by_state) - _MOST_WAYS} other states"
             return
-        told = f"{_called_from(same, checked)}{words}" if len(by_state) > 1 else words
-        yield told[:1].upper() + told[1:]
+        sentence = f"{_called_from(same, checked)}{words}" if len(by_state) > 1 else words
+        yield sentence[:1].upper() + sentence[1:]
         steps = _taken(_story(same[0]), checked)
         if steps:
             yield steps_as_list(steps, checked.document.path)

@@ -96,12 +96,12 @@ def _guards_in_words(answer: ErrorAnswer) -> str:
         return ""
     around = [one for one in guards if one.frame is not None]
     if around:
-        told = "; ".join(
+        open_guards = "; ".join(
             f"`{one.use.written}` of {one.path}:{one.row} is in force at line {one.frame.row}"
             for one in around
             if one.frame is not None
         )
-        return f"a guard is open on the way to the error: {told}"
+        return f"a guard is open on the way to the error: {open_guards}"
     shown = ", ".join(f"{one.path}:{one.row}" for one in guards[:_MOST_GUARDS])
     more = f" and {len(guards) - _MOST_GUARDS} more" if len(guards) > _MOST_GUARDS else ""
     what = "inference mode begins" if answer.message.blames == "inference" else "a guard begins"
