@@ -37,7 +37,11 @@ def handles_plain_data_alone(span: Span, function: int | None, facts: Facts, dep
 
 def is_plain(type_: TypeName | None, facts: Facts) -> bool:
     """Whether a type is a number, a string, a struct of such, or of the standard library and made of these."""
-    return type_ is not None and bool(type_.path) and words_of(type_) <= _BUILT_IN | _OF_STD | _plain_structs(facts)
+    return type_ is not None and bool(type_.path) and _names_plain_types(type_, facts)
+
+
+def _names_plain_types(written: Expression, facts: Facts) -> bool:
+    return words_of(written) <= _BUILT_IN | _OF_STD | _plain_structs(facts)
 
 
 @answered_once
@@ -84,7 +88,8 @@ def _is_plain_call(call: Call, function: int | None, facts: Facts, depth: int) -
     if call.receiver is not None:
         return _is_plain_variable(call.receiver, function, call.span.start, facts)
     if call.path[:1] == ("std",):
-        return call.name not in _RUNS_SOMETHING
+        made = (call.called.template_arguments or ()) if isinstance(call.called, NamePath) else ()
+        return call.name not in _RUNS_SOMETHING and all(_names_plain_types(one, facts) for one in made)
     if call.name in _BUILT_IN:
         return True
     found = index_of(facts).functions_named.get(call.name, []) if call.path else []

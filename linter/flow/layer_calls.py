@@ -7,7 +7,7 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 from . import making, saving_hazards, tensor_writes, torch_calls
 from .guards_entered import why_unrecorded
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_recorded, note_saving
+from .recording import note_operands, note_recorded, note_saving
 from .state import State
 from .values import (
     NONE,
@@ -108,6 +108,8 @@ def call_layer(
             if not tensor_writes.cured(value, state):
                 return []
         hazards = (hazard,)
+    if own and records and (not alone or making.is_inference(value, state) is False):
+        note_operands(parameters, state)
     if own:
         note_recorded(machine, f"`{thing.name}`", state, place)
     if machine.watches and row.saves_input:

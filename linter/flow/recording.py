@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from guardfix.torch_ops import Op
 
 from .paths import Interpreter, Place
@@ -36,6 +38,14 @@ def note_op(machine: Interpreter, name: str, row: Op, sources: Grad, state: Stat
 
 _GATHERS = frozenset({"stack", "cat", "clone"})
 """Ops that only bring data together; the table doesn't tell them from those that compute."""
+
+
+def note_operands(operands: Iterable[Ref], state: State) -> None:
+    """What a recorded op computes with: of inference tensors, those that an optimizer will fail to change."""
+    for ref in operands:
+        tensor = state.tensor(ref)
+        if tensor is not None and tensor.inference and tensor.leaf and CERTAIN in tensor.grad:
+            state.change(ref, awaits_gradient=True)
 
 
 def note_saving(saved: Ref, because: Grad, name: str, state: State, place: Place) -> None:

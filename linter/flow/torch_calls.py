@@ -26,7 +26,7 @@ from .making import (
     unknown_result,
 )
 from .paths import Interpreter, Keywords, Place, Results
-from .recording import note_op
+from .recording import note_op, note_operands
 from .saving_hazards import hazards_in
 from .state import State
 from .values import (
@@ -187,6 +187,10 @@ def apply(
                 steps = unrecorded or (lost.unrecorded if lost is not None else ())
                 off = why_unrecorded(state) if lost is None else lost.off or why_unrecorded(state)
                 state.change(ref, unrecorded=steps, off=off)
+    if records and sources:
+        # `linear` computes with `weight.t()`, and of a view of an inference tensor nothing is recorded.
+        operands = differentiable - {"weight"} if row.name == "linear" else differentiable
+        note_operands((ref for key in operands for ref in arguments.get(key, ())), state)
     for ref in (ref for key in row.may_write for ref in arguments.get(key, ())):
         tensor_writes.perhaps_written(machine, ref, state, place, name)
     presumed = next(

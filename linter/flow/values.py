@@ -255,6 +255,8 @@ class Tensor(NamedTuple):
     """An op gave it that may have handed its argument back."""
     flat: bool = False
     """It has two dimensions at most: what `t()` gives."""
+    awaits_gradient: bool = False
+    """A leaf that a recorded op computes with: `backward` gives it a gradient."""
 
 
 class Instance(NamedTuple):
