@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..facts.bodies import Assign
-from ..facts.expressions import Bracketed, Expression, MemberAccess, Operation, Subscript, simple_name
+from ..facts.expressions import Bracketed, Expression, MemberAccess, NamePath, Operation, Subscript, simple_name
 from . import cpp_declarations, elements, evaluation, operators, tensor_writes
 from .paths import Interpreter, PathOutcome, Place, Results
 from .state import State
-from .values import NONE, Opaque, Plain, Ref, Tensor, Value
+from .values import NONE, Const, Opaque, Plain, Ref, Tensor, Value
 
 
 def run_assignment(machine: Interpreter, statement: Assign, state: State, place: Place) -> list[PathOutcome]:
@@ -83,7 +85,7 @@ def bind(machine: Interpreter, target: Expression, value: Value, state: State, p
     name = simple_name(target)
     if name:
         _bind_name(machine, name, value, state, place)
-        return [state]
+        return _bind_referred(machine, name, value, state, place)
     if isinstance(target, MemberAccess):
         found: list[State] = []
         for after, holder in machine.evaluate(target.object, state, place):
@@ -97,6 +99,17 @@ def bind(machine: Interpreter, target: Expression, value: Value, state: State, p
             )
         return found
     return [after for after, _ in machine.evaluate(target, state, place)]
+
+
+def _bind_referred(machine: Interpreter, name: str, value: Value, state: State, place: Place) -> list[State]:
+    """What a C++ reference is another name of gets the value as well: `auto& kept = cache_[key]; kept = value;`."""
+    found, own = state.find(cpp_declarations.REFERENCE + name, place.frame), state.find(name, place.frame)
+    if found is None or own is None or found[0] != own[0] or not isinstance(found[1], Const):
+        return [state]
+    referred = found[1].value
+    if not isinstance(referred, (MemberAccess, NamePath, Subscript)) or simple_name(referred) == name:
+        return [state]
+    return machine.bind(referred, value, state, replace(place, frame=found[0]))
 
 
 def _bind_name(machine: Interpreter, name: str, value: Value, state: State, place: Place) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..facts.bodies import Assign
-from ..facts.expressions import Bracketed, NamePath, TypeName, simple_name
+from ..facts.expressions import Bracketed, MemberAccess, NamePath, Subscript, TypeName, simple_name
 from . import classes, cpp_threads, cpp_values, held_guards
 from .closures import TYPE
 from .guards_entered import forget_modes
 from .paths import Interpreter, Place
 from .state import State
 from .values import Const, Instance, Items, Opaque, Ref, Tensor, Value
+
+REFERENCE = "&"
+"""Before the name of a reference, in its frame: the expression that it is another name of."""
 
 
 def declare(machine: Interpreter, statement: Assign, state: State, place: Place) -> list[State]:
@@ -69,7 +72,12 @@ def declare(machine: Interpreter, statement: Assign, state: State, place: Place)
         if doubtful and not held_guards.is_held(given, after):
             forget_modes(after)
         if name:
-            after.names(place.frame)[name] = given
+            names = after.names(place.frame)
+            names[name] = given
+            names.pop(REFERENCE + name, None)
+            is_reference = isinstance(written, TypeName) and "&" in written.marks
+            if is_reference and isinstance(value, (MemberAccess, Subscript, NamePath)):
+                names[REFERENCE + name] = Const(value)
             found.append(after)
         else:
             found += machine.bind(target, given, after, place)

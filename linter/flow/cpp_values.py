@@ -12,6 +12,7 @@ from ..facts.expressions import (
     Expression,
     NamePath,
     NewExpression,
+    TypeName,
     last_name,
 )
 from ..facts.statement_walk import words_in
@@ -198,7 +199,7 @@ def made_of_type(
     if path is None:
         return [(state, state.opaque(name))]
     last = path.name
-    if last in TENSORS:
+    if last in TENSORS or _is_optional_tensor(path):
         return [(state, values[0] if values else state.opaque(name, tensor=True, origin=DECLARED, under=None))]
     if last in _SEQUENCES:
         if (not values and last != "array") or (values and isinstance(state.thing(values[0]), Items)):
@@ -271,6 +272,9 @@ def _constructed(
     ]
     going = [state]
     aggregate = not constructors and values
+    known = len(constructors) == 1 or not any(
+        one.name == cls.body.name and one.has_constructors for one in cls.program.facts.classes
+    )
     for index, member in enumerate(cls.body.members):
         asked, going = going, []
         for one in asked:
@@ -284,7 +288,7 @@ def _constructed(
                     for after, given in machine.each(items, one, inside)
                     for pair in given_type(machine, member.annotation, tuple(given), after, place, member.name, ref)
                 ]
-            elif member.annotation is not None and _begins(member.annotation, place):
+            elif member.annotation is not None and _begins(member.annotation, place, known=known):
                 pairs = given_type(machine, member.annotation, (), one, place, member.name, ref)
             else:
                 going.append(one)
@@ -354,13 +358,22 @@ def is_guard(written: Expression | None, place: Place) -> bool:
     return path is not None and _guard_named(path, place) is not None
 
 
-def _begins(written: Expression, place: Place) -> bool:
-    """Whether a member is something before a constructor gives it a value: a guard acts, a container is empty."""
+def _begins(written: Expression, place: Place, *, known: bool) -> bool:
+    """Whether a member is something before a constructor gives it a value: a guard acts, a container is empty.
+
+    A tensor isn't defined, which matters where what the constructor does is known.
+    """
     path = classes.type_path(written)
-    marked = bool(getattr(written, "marks", ""))
-    if is_guard(written, place) or (path is not None and _guard_kept(path, place) is not None):
+    if path is None or (isinstance(written, TypeName) and written.marks):
+        return is_guard(written, place)
+    if is_guard(written, place) or _guard_kept(path, place) is not None or path.name in _SEQUENCES | _MAPS:
         return True
-    return path is not None and not marked and path.name in _SEQUENCES | _MAPS
+    return known and (path.name in TENSORS or _is_optional_tensor(path))
+
+
+def _is_optional_tensor(path: NamePath) -> bool:
+    inner = classes.type_path((path.template_arguments or (None,))[0]) if path.name == "optional" else None
+    return inner is not None and inner.name in TENSORS
 
 
 def _guard_named(path: NamePath, place: Place) -> tuple[str, Effect] | None:

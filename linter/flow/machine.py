@@ -45,6 +45,7 @@ from . import (
     left_attributes,
     loops,
     model_training,
+    tensors,
     try_statements,
     unnoticed,
 )
@@ -326,6 +327,8 @@ class Machine:
         then, otherwise = [], []
         for after, value in self.evaluate(condition, state, place):
             known = self.truth(after, value)
+            if known is None and place.file.language != "python":
+                known = tensors.is_there(after.thing(value))
             if known is not None:
                 (then if known else otherwise).append(after)
                 continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 from . import held_guards
 from .state import State
 from .values import (
+    DECLARED,
+    FILLED,
     Closure,
     Instance,
     Items,
@@ -49,7 +51,7 @@ def unknown_call(state: State, values: tuple[Value, ...]) -> State:
                 state.change(value, attributes={**thing.attributes, "training": state.plain()})
         elif isinstance(thing, Opaque):
             waiting += thing.attributes.values()
-            state.change(value, attributes={})
+            state.change(value, attributes={}, origin=FILLED if thing.origin == DECLARED else thing.origin)
         elif isinstance(thing, Items):
             waiting += [*thing.values, *([thing.rest] if thing.rest is not None else [])]
             if thing.kind == "[]":

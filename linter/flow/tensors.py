@@ -24,6 +24,8 @@ from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
 from .values import (
+    DECLARED,
+    FILLED,
     NONE,
     NOT_REQUIRED,
     REQUIRED,
@@ -35,6 +37,7 @@ from .values import (
     Partial,
     Ref,
     Tensor,
+    Thing,
     Truth,
     Value,
 )
@@ -43,6 +46,13 @@ from .values import (
 def inference_truth(value: Value, state: State) -> Value:
     known = making.is_inference(value, state)
     return Const(known) if known is not None else Truth(("inference", value))
+
+
+def is_there(thing: Thing | None) -> bool | None:
+    """Whether an optional holds its tensor, or a pointer points to one: C++ asks nothing else of it as a condition."""
+    if isinstance(thing, Tensor):
+        return True if thing.shown and not thing.open else None
+    return False if isinstance(thing, Opaque) and thing.origin == DECLARED else None
 
 
 def call_tensor_method(
@@ -73,6 +83,11 @@ def call_tensor_method(
         return [(state, ref)] if tensor_writes.require_grad(machine, ref, flag, state, place, name) else []
     if name == "is_inference":
         return [(state, inference_truth(ref, state))]
+    if name in _ASKS_FOR_ONE:
+        return [(state, Const(True))]
+    if name == "reset" and place.file.language != "python":
+        state.heap[ref.number] = Opaque(thing.name, True, origin=FILLED)
+        return [(state, NONE)]
     if name == "_version" and not read_version(machine, ref, thing, state, place):
         return []
     if name == "set_" or name == "set_data":
@@ -101,6 +116,8 @@ def call_tensor_method(
 
 _DETACHES = frozenset({"data", "detach", "tensor_data", "variable_data"})
 """C++'s methods; Python's `data` is a property."""
+_ASKS_FOR_ONE = frozenset({"defined", "has_value"})
+"""C++'s methods of tensors and optionals."""
 _UNWRAPS = frozenset({"toTensor"})
 _HOLDS_TENSORS = frozenset({"toTuple", "toTupleRef", "toTensorVector", "toTensorList", "toList", "elements"})
 """What TorchScript's values give: what they hold."""
@@ -125,6 +142,8 @@ def call_opaque_method(
     threaded = threads.call_loop_method(machine, name, arguments, keywords, state, place)
     if threaded is not None:
         return threaded
+    if name in _ASKS_FOR_ONE and thing.tensor:
+        return [(state, Const(False) if thing.origin == DECLARED else Truth(("none", ref), True))]
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
         parts = layer_calls.listed_tensors(ref, name, state)

@@ -51,7 +51,9 @@ class Const(Struct, frozen=True):
 
 NONE = Const(None)
 DECLARED = "its declaration"
-"""The `Opaque.origin` of what a C++ declaration gives no value."""
+"""The `Opaque.origin` of what a C++ declaration gives no value: a tensor that isn't defined."""
+FILLED = "an unknown call"
+"""That of what was declared so, and then given to code that may have filled or emptied it."""
 
 
 class Plain(NamedTuple):
