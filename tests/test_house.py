@@ -118,7 +118,7 @@ STANDS_FOR_PYTORCH = (
 )
 """Where the shim's public names are those of PyTorch's modules, which give one name several meanings."""
 
-REGISTERS = ("RULE.", "FIX.", "op(", "composite(", "signal(")
+REGISTERS = ("RULE.", "FIX.", "op(", "inner_op(", "composite(", "signal(")
 """Decorators that hand a function to a registry: nobody calls it by its name."""
 
 

@@ -37,14 +37,7 @@ def _rot90_below(self: Tensor, k: int, dims: object) -> Tensor:
     return self.flip((second if k % 4 == 1 else first,)).transpose_(first, second)
 
 
-@op(
-    "rot90",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="Rot90Backward0",
-    below=_rot90_below,
-    self=lambda grad, k, dims: grad.rot90(-k, dims),
-)
+@op("rot90", computes=ANY_DTYPE, out=RESIZED, below=_rot90_below, self=lambda grad, k, dims: grad.rot90(-k, dims))
 def rot90(self: Array, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Rotated by `k` quarter turns, from the first of the two dimensions to the second."""
     flip, turns = OPS["flip"].kernel, k % 4

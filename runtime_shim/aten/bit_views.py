@@ -15,9 +15,9 @@ from ..core.memory_layout import Geometry, geometry
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor, address, attach, new_tensor
 from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.op_description import ANY_DTYPE, OPS
 from ..dispatch.op_node import describe_recording, recorded_write
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, inner_op, op, publish
 from ..dispatch.view_layers import make_view, view_op
 from .slicing_views import select
 from .views import reshape, strided_array, unsqueeze
@@ -345,7 +345,7 @@ def _as_strided_again(grad: Tensor, base: Geometry, window: Geometry) -> Tensor:
     return grad.contiguous().as_strided(shape, strides, offset - base[2])
 
 
-@op("as_strided_backward", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, self=_as_strided_again)
+@inner_op("as_strided_backward", self=_as_strided_again)
 def _as_strided_backward(self: Array, base: Geometry, window: Geometry) -> Array:
     array: Array = self
     low = min(base[2], window[2])

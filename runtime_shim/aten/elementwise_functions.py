@@ -12,7 +12,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, inner_op, op, publish
 from .elementwise import _zeros, conj
 from .networks.backward_kernels import sigmoid_backward, tanh_backward
 from .ufunc_makers import FLOAT, unary
@@ -103,15 +103,12 @@ unary(
 )
 
 
-@op(
+@inner_op(
     "round_decimals",
     computes=Computes("f", "round_cpu"),
-    out=RESIZED,
     title="round",
     node="RoundBackward1",
     inplace=True,
-    method=False,
-    function=False,
     self=lambda grad, decimals: _zeros(grad),
 )
 def _round_decimals(self: Array, decimals: int) -> Array:
@@ -239,15 +236,7 @@ unary("abs", np.abs, computes=Computes("ifc"), in_place=_abs_in_place, leak=1, r
 FUNCTIONS["absolute"] = FUNCTIONS["abs"]
 
 
-@op(
-    "conj",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="ConjBackward0",
-    function=False,
-    method=False,
-    self=lambda grad: grad.conj(),
-)
+@inner_op("conj", self=lambda grad: grad.conj())
 def _conj_physical(self: Array) -> Array:
     return np.conjugate(self)
 

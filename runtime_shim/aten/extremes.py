@@ -9,8 +9,8 @@ import numpy as np
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS, return_type
 from ..core.tensor import Tensor
-from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
-from ..dispatch.registration import composite, op
+from ..dispatch.op_description import EXPECTED_OUT, OPS, Computes, DtypeRefusal, OutRule, same_dtype
+from ..dispatch.registration import composite, inner_op, op
 from .reductions import contiguous, dims_of, restore
 
 _maximum: Any = np.maximum
@@ -52,31 +52,13 @@ def _check_dims(self: Any, dim: Any, name: str) -> None:
                 raise IndexError(f"{name}(): Expected reduction dim {shown} to have non-zero size.")
 
 
-@op(
-    "max_all",
-    computes=Computes("bif", "max_all"),
-    out=RESIZED,
-    node="MaxBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_evenly,
-)
+@inner_op("max_all", computes=Computes("bif", "max_all"), node="MaxBackward1", leak=1, self=_evenly)
 def max_all(self: Array) -> Array:
     _check_nonempty(self, "max")
     return _maximum.reduce(self, axis=None)
 
 
-@op(
-    "min_all",
-    computes=Computes("bif", "min_all"),
-    out=RESIZED,
-    node="MinBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_evenly,
-)
+@inner_op("min_all", computes=Computes("bif", "min_all"), node="MinBackward1", leak=1, self=_evenly)
 def min_all(self: Array) -> Array:
     _check_nonempty(self, "min")
     return _minimum.reduce(self, axis=None)
@@ -121,7 +103,7 @@ def _register_extremes() -> None:
         def kernel(self: object, dim: int, keepdim: bool = False, _name: str = name, _arg: object = arg) -> Any:
             return _extreme(self, dim, keepdim, _name, _arg)
 
-        op(
+        inner_op(
             f"{name}_dim",
             computes=Computes(
                 "bif",
@@ -129,10 +111,7 @@ def _register_extremes() -> None:
                     DtypeRefusal("c", RuntimeError, f"{name}(): does not support complex input", shapes_first=True),
                 ),
             ),
-            out=RESIZED,
             node=f"{name.capitalize()}Backward0",
-            method=False,
-            function=False,
             leak=lambda self, dim, keepdim=False, *rest: 1 if not self._array.ndim else 0 if keepdim else 2,
             outputs=pair(name),
             nondifferentiable=(1,),

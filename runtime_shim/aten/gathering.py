@@ -11,7 +11,7 @@ from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, SAME_SCALAR, OutRule
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 
 
 @op(
@@ -152,14 +152,10 @@ def _scatter_src(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_kernel(self, dim, index, src, False)
 
 
-@op(
+@inner_op(
     "scatter_value",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="ScatterBackward1",
     inplace=True,
-    method=False,
-    function=False,
     leak=1,
     tensor_params=("self", "index"),
     self=lambda grad, dim, index: grad.scatter(dim, index, 0),
@@ -181,14 +177,10 @@ def _scatter_form(src: object, value: object) -> tuple[Any, Any]:
     return (_scatter_src if isinstance(src, Tensor) else _scatter_value), src
 
 
-@op(
+@inner_op(
     "scatter_reducing",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     numbers=("src",),
     inplace=True,
-    method=False,
-    function=False,
     title="scatter",
     tensor_params=("self", "index", "src"),
     self=_no_reduced_gradient,

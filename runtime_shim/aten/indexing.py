@@ -19,9 +19,8 @@ from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach
 from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.op_node import arguments_of, describe_recording
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op
 from ..dispatch.writing_layers import may_share, write_through_layers
 from . import slicing_views, views
 
@@ -92,16 +91,7 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
     return tuple(found)
 
 
-@op(
-    "index",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    index_lists=("indices",),
-    method=False,
-    function=False,
-    tensor_params=("self", "indices"),
-    self=_index_back,
-)
+@inner_op("index", index_lists=("indices",), tensor_params=("self", "indices"), self=_index_back)
 def index(self: Any, indices: Sequence[Any]) -> Array:
     if len(indices) == 1 and type(self) is np.ndarray and self.ndim:
         only = indices[0]
@@ -203,13 +193,9 @@ def _index_put_below(self: Tensor, indices: Sequence[Any], values: object, accum
     return found
 
 
-@op(
+@inner_op(
     "index_put",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     index_lists=("indices",),
-    method=False,
-    function=False,
     tensor_params=("self", "indices", "values"),
     below=_index_put_below,
     self=lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),

@@ -15,7 +15,7 @@ from ..core.function_table import FUNCTIONS, concatenate
 from ..core.memory_layout import in_common_format, laid_out_like
 from ..core.tensor import Tensor, ndarray, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from .ufunc_makers import cast
 from .views import flatten_ints, some_ints
 
@@ -202,7 +202,7 @@ def _repeat_below(self: Tensor, repeats: tuple[int, ...]) -> Tensor:
     return made.copy_(FUNCTIONS["tensor"](np.tile(self._array, repeats))).view(made.shape)
 
 
-@op("repeat", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, below=_repeat_below, self=_repeat_back)
+@inner_op("repeat", below=_repeat_below, self=_repeat_back)
 def _repeat(self: Array, repeats: tuple[int, ...]) -> Array:
     return np.tile(self, repeats)
 
@@ -229,15 +229,7 @@ def _flip_below(self: Tensor, dims: tuple[int, ...]) -> Tensor:
     return FUNCTIONS["empty_like"](self).copy_(self)  # nothing to turn around: PyTorch copies
 
 
-@op(
-    "flip",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    below=_flip_below,
-    self=lambda grad, dims: _flip(grad, dims),
-)
+@inner_op("flip", below=_flip_below, self=lambda grad, dims: _flip(grad, dims))
 def _flip(self: Array, dims: tuple[int, ...]) -> Array:
     if self.ndim == 0:
         for d in dims:
@@ -267,15 +259,7 @@ def _roll_below(self: Tensor, shifts: tuple[int, ...], dims: tuple[int, ...]) ->
     return made if dims else made.view(made._array.shape)
 
 
-@op(
-    "roll",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    below=_roll_below,
-    method=False,
-    function=False,
-    self=lambda grad, shifts, dims: _roll(grad, tuple(-s for s in shifts), dims),
-)
+@inner_op("roll", below=_roll_below, self=lambda grad, shifts, dims: _roll(grad, tuple(-s for s in shifts), dims))
 def _roll(self: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
     for d in dims:
         if self.ndim == 0:

@@ -18,7 +18,7 @@ from ..dispatch.op_description import (
     OutRule,
     any_dtype,
 )
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from .elementwise import conj
 
 Dims = tuple[int, ...]
@@ -157,14 +157,10 @@ def _mean_leak(self: Tensor, *args: object) -> int:
     return 1 if self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV" else 2
 
 
-@op(
+@inner_op(
     "mean_all",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     title="mean",
     node="MeanBackward0",
-    method=False,
-    function=False,
     leak=_mean_leak,
     refuses="sum",
     self=lambda grad, self_shape: grad.expand(self_shape) / elements_reduced(self_shape, None),
@@ -178,14 +174,10 @@ def _refuses_sum(self: Tensor, dim: object, *args: object) -> str:
     return "sum"
 
 
-@op(
+@inner_op(
     "mean_dim",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     title="mean",
     node="MeanBackward1",
-    method=False,
-    function=False,
     leak=_mean_leak,
     refuses=_refuses_sum,
     self=lambda grad, self_shape, dim, keepdim: (
@@ -221,17 +213,7 @@ def _prod_back(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     return (grad * conj(FUNCTIONS["stack"](others))).reshape(self._array.shape)
 
 
-@op(
-    "prod_all",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    title="prod",
-    node="ProdBackward0",
-    method=False,
-    function=False,
-    leak=1,
-    self=_prod_back,
-)
+@inner_op("prod_all", title="prod", node="ProdBackward0", leak=1, self=_prod_back)
 def prod_all(self: Array, dtype: dtypes.dtype | None = None) -> Array:
     return _multiply.reduce(in_dtype(self, dtype), axis=None, dtype=sum_dtype(self, dtype))
 
@@ -249,17 +231,7 @@ def _prod_dim_back(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim
     return grad * conj(FUNCTIONS["cat"](parts, dim))
 
 
-@op(
-    "prod_dim",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    title="prod",
-    node="ProdBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_prod_dim_back,
-)
+@inner_op("prod_dim", title="prod", node="ProdBackward1", leak=1, self=_prod_dim_back)
 def prod_dim(self: Array, dim: int, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes, computed = dims_of(dim, self.ndim), sum_dtype(self, dtype)
     return contiguous(_multiply.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed))

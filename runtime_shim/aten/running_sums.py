@@ -26,7 +26,7 @@ from ..dispatch.op_description import (
     DtypeRefusal,
     OutRule,
 )
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from ..dispatch.writing_layers import store
 from .elementwise import conj
 from .reductions import contiguous, dims_of, elements_reduced, in_dtype, restore, sum_dtype
@@ -250,30 +250,12 @@ def _refuses_mean(self: Tensor, dim: object = None, *args: object) -> str | None
     return "sum" if _has_own_loop(self, dim) else None
 
 
-@op(
-    "var",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    leak=_var_leak,
-    refuses=_refuses_mean,
-    self=_var_back,
-)
+@inner_op("var", leak=_var_leak, refuses=_refuses_mean, self=_var_back)
 def _var_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return _var(self, dim, correction, keepdim)
 
 
-@op(
-    "std",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    leak=_std_leak,
-    refuses=_refuses_mean,
-    self=_std_back,
-)
+@inner_op("std", leak=_std_leak, refuses=_refuses_mean, self=_std_back)
 def _std_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return np.sqrt(_var(self, dim, correction, keepdim, "std"))
 
@@ -347,12 +329,12 @@ def _mean_of(self: Any, dim: Any, keepdim: bool) -> Array:
     return np.asarray(np.mean(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
 
-@op("var_mean", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, outputs=tuple, self=_var_mean_back)
+@inner_op("var_mean", outputs=tuple, self=_var_mean_back)
 def _var_mean_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
     return np.asarray(_var(self, dim, correction, keepdim, "var_mean")), _mean_of(self, dim, keepdim)
 
 
-@op("std_mean", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, outputs=tuple, self=_std_mean_back)
+@inner_op("std_mean", outputs=tuple, self=_std_mean_back)
 def _std_mean_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
     return np.asarray(np.sqrt(_var(self, dim, correction, keepdim, "std_mean"))), _mean_of(self, dim, keepdim)
 

@@ -17,9 +17,9 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
 from ..core.tensor import Tensor, alias
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.op_description import OPS
 from ..dispatch.op_node import describe_recording
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, inner_op, publish
 from ..dispatch.view_layers import check_history, make_view, view_op
 
 _as_strided = np.lib.stride_tricks.as_strided
@@ -231,15 +231,7 @@ def reshape(self: Tensor, *sizes: object, shape: object = None) -> Tensor:
     return unsafe_view(self.clone(memory_format="contiguous"), target)
 
 
-@op(
-    "_unsafe_view",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="UnsafeViewBackward0",
-    method=False,
-    function=False,
-    self=lambda grad, self_shape: grad.reshape(self_shape),
-)
+@inner_op("_unsafe_view", self=lambda grad, self_shape: grad.reshape(self_shape))
 def unsafe_view(self: Array, shape: tuple[int, ...]) -> Array:
     return self.reshape(shape)
 

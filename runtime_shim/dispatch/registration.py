@@ -13,9 +13,11 @@ from ..core.thread_state import tls
 from .functional_layers import functional
 from .kernel_forms import with_numpy_names
 from .op_description import (
+    ANY_DTYPE,
     ELEMENTWISE,
     FLOATING_ALONE,
     OPS,
+    RESIZED,
     Computes,
     KernelFunction,
     Leak,
@@ -102,6 +104,11 @@ def op(
         return call
 
     return register
+
+
+def inner_op(name: str, /, **options: Any) -> Callable[[KernelFunction], Callable[..., Any]]:
+    """`op` for what is no function of `torch` and no method: of every dtype, unless `computes` says less."""
+    return op(name, **{"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False, **options})
 
 
 def publish(name: str, call: Callable[..., Any], method: bool = True, function: bool = True) -> None:

@@ -19,8 +19,7 @@ from ..core import dtypes
 from ..core.dtypes import Array, Ints
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import op
+from ..dispatch.registration import inner_op
 
 
 def _matrix(size: int, out: int, mode: str, align_corners: bool, scale: float | None, dtype: Any) -> Array:
@@ -86,12 +85,8 @@ def _matrices(size: Sequence[int], out: Sequence[int], how: Any, dtype: Any) -> 
     return [_matrix(n, o, mode, align_corners, s, dtype) for n, o, s in zip(size, out, scales, strict=True)]
 
 
-@op(
+@inner_op(
     "upsample_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     grad_output=lambda grad, output_size, how: _KINDS[how[0], len(output_size)](grad, output_size, how),
 )
 def _upsample_backward(grad_output: Any, shape: Ints, output_size: Ints, how: Any) -> Array:
@@ -103,13 +98,9 @@ def _register(name: str, node: str) -> Callable[..., Any]:
     def kernel(self: Any, output_size: Ints, how: Any) -> Array:
         return _apply(self, _matrices(self.shape[2:], output_size, how, self.dtype))
 
-    return op(
+    return inner_op(
         name,
-        computes=ANY_DTYPE,
-        out=RESIZED,
         node=node,
-        method=False,
-        function=False,
         leak=1,
         self=lambda grad, self_shape, output_size, how: _upsample_backward(grad, self_shape, output_size, how),
     )(kernel)

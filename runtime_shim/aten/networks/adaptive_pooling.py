@@ -12,8 +12,7 @@ from ...core.error_texts import wrong_type
 from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import in_format_of, suggested_format
 from ...core.tensor import Tensor, new_tensor
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from .pooling import flat_indices, greatest, register_pick
 from .pooling_windows import check_two_or_three, one_int
 
@@ -74,15 +73,8 @@ def _computed(x: Array) -> Array:
 
 def _register_means(rank: int) -> Callable[..., Tensor]:
     name = f"adaptive_avg_pool{rank}d"
-    options: Any = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 
-    @op(
-        name,
-        node=f"AdaptiveAvgPool{rank}DBackward0",
-        leak=1,
-        self=lambda grad, self: backward(grad, self),
-        **options,
-    )
+    @inner_op(name, node=f"AdaptiveAvgPool{rank}DBackward0", leak=1, self=lambda grad, self: backward(grad, self))
     def forward(self: Array, output_size: Ints) -> Array:
         found, counts = _computed(self), []
         for axis, size in zip(range(-rank, 0), output_size, strict=True):
@@ -93,12 +85,11 @@ def _register_means(rank: int) -> Callable[..., Tensor]:
         found = np.ascontiguousarray(found.astype(self.dtype, copy=False))
         return in_format_of(found, self) if rank == 2 else found
 
-    @op(
+    @inner_op(
         f"{name}_backward",
         node=f"AdaptiveAvgPool{rank}DBackwardBackward0",
         grad_output=lambda grad, grad_output_shape: forward(grad, grad_output_shape[-rank:]),
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
-        **options,
     )
     def backward(grad_output: Array, self: Array) -> Array:
         _refuse_empty(f"{name}_backward", "grad_output", grad_output.shape)

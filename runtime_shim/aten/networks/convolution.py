@@ -18,9 +18,8 @@ from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor, new_tensor
 from ...core.thread_state import AUTOGRAD, tls
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
 from ...dispatch.op_node import arrays
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from ..elementwise import mul_scalar
 from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
 
@@ -157,27 +156,14 @@ def _empty(input: Array, channels: int, size: Ints) -> Array:
     return np.zeros((input.shape[0], channels if input.shape[1] else 0, *size), input.dtype)
 
 
-convolution = op(
-    "convolution",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="ConvolutionBackward0",
-    method=False,
-    function=False,
-    below=_convolution_below,
-    input=input_gradient,
-    weight=_weight_gradient,
-    bias=_sum_channels,
+convolution = inner_op(
+    "convolution", below=_convolution_below, input=input_gradient, weight=_weight_gradient, bias=_sum_channels
 )(_convolution)
 
 
-@op(
+@inner_op(
     "convolution_weight",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="ConvolutionBackwardBackward0",
-    method=False,
-    function=False,
     x=lambda grad, x, g, stride, padding, dilation, groups: input_gradient(
         _conjugate(g), x, _conjugate(grad), stride, padding, dilation, False, groups
     ),

@@ -14,8 +14,8 @@ from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor, new_tensor, requires_grad
 from ...core.thread_state import tls
-from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ...dispatch.registration import composite, op
+from ...dispatch.op_description import Computes
+from ...dispatch.registration import composite, inner_op
 from .convolution_kernels import padded
 from .pooling_windows import Windows, check_pooled_rank, check_two_or_three, one_int, per_window, windows_along
 
@@ -35,26 +35,18 @@ def register_pick(
     `stem` is how the nodes are called; `check_gradient` refuses gradients that PyTorch's kernel does; without
     `keeps_format`, results are contiguous whatever the input is.
     """
-    options: Any = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
     twice = f"{stem}BackwardBackward0"
 
-    @op(
-        name,
-        node=f"{stem}Backward0",
-        leak=leak,
-        self=lambda grad, self, result1: backward(grad, self, result1),
-        **options,
-    )
+    @inner_op(name, node=f"{stem}Backward0", leak=leak, self=lambda grad, self, result1: backward(grad, self, result1))
     def pick(self: Array, result1: Array) -> Array:
         found = _picked(self, result1, rank)
         return in_format_of(found, self) if keeps_format else found
 
-    @op(
+    @inner_op(
         f"{name}_backward",
         node=twice,
         grad_output=lambda grad, indices: pick_gradient(grad, indices),
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
-        **options,
     )
     def backward(grad_output: Array, self: Array, indices: Array) -> Array:
         if check_gradient is not None:
@@ -67,11 +59,10 @@ def register_pick(
         np.add.at(found, (rows, indices.reshape(count, picks)), grad_output.reshape(count, picks))
         return in_format_of(found.reshape(shape), self) if keeps_format else found.reshape(shape)
 
-    @op(
+    @inner_op(
         f"{name}_pick",
         node=twice,
         self=lambda grad, self_shape, indices: backward(grad, FUNCTIONS["zeros"](self_shape), indices),
-        **options,
     )
     def pick_gradient(self: Array, indices: Array) -> Array:
         return _picked(self, indices, rank)
@@ -256,7 +247,7 @@ def max_pool1d_with_indices(
     return values.squeeze(-2), indices.squeeze(-2)
 
 
-@op("max_pool1d", computes=Computes("f", "max_pool1d_impl"), out=RESIZED, method=False, function=False)
+@inner_op("max_pool1d", computes=Computes("f", "max_pool1d_impl"))
 def _max_pool1d(self: Array, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> Array:
     """The values alone, for what needs no gradient."""
     x = self.reshape(-1, *self.shape[-2:])

@@ -12,8 +12,7 @@ from ...core.error_texts import wrong_type
 from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from .convolution_kernels import padded
 
 _COUNTS = {2: "two", 3: "three"}
@@ -179,15 +178,13 @@ def _divided(total: Array, divisors: Any) -> Array:
 def _register(rank: int) -> Callable[..., Tensor]:
     name = f"avg_pool{rank}d"
     ones = (1,) * rank
-    options: Any = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 
-    @op(
+    @inner_op(
         name,
         node=f"AvgPool{rank}DBackward0",
         self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: backward(
             grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         ),
-        **options,
     )
     def forward(
         self: Array,
@@ -206,14 +203,13 @@ def _register(rank: int) -> Callable[..., Tensor]:
         found = _divided(total, _divisors(where, count_include_pad, divisor_override))
         return in_format_of(found, self) if rank == 2 else found
 
-    @op(
+    @inner_op(
         f"{name}_backward",
         node=f"AvgPool{rank}DBackwardBackward0",
         grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: forward(
             grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         ),
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
-        **options,
     )
     def backward(
         grad_output: Array,
