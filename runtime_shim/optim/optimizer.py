@@ -176,6 +176,11 @@ def _cast(p: Tensor, value: object, key: str | None = None) -> Any:
     return value
 
 
+def chosen(arguments: dict[str, Any], names: str) -> dict[str, Any]:
+    """Options of a group, in PyTorch's order, out of what a constructor was given."""
+    return {name: arguments[name] for name in names.split()}
+
+
 def check_learning_rate(lr: Any) -> None:
     if isinstance(lr, Tensor):
         raise NotImplementedError("the shim has no learning rates that are tensors; supported: numbers")
