@@ -161,6 +161,7 @@ def composite(
 
     def register(call: Callable[..., Any]) -> Callable[..., Any]:
         published = name or call.__name__
+        call.__name__ = call.__qualname__ = published
         publish(published, call, method, function)
         if out is not None:
             title = out_title or published

@@ -168,60 +168,27 @@ def _max_pool_with_indices(
     return values, indices
 
 
-@composite("max_pool2d_with_indices", method=False, function=False)
-def max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]:
-    return _max_pool_with_indices(2, input, kernel_size, stride, padding, dilation, ceil_mode)
+def _of_rank(rank: int, always: bool) -> Callable[..., Any]:
+    """`max_pool2d` or `max_pool3d`, or the form that always gives the indices as well."""
+
+    def pool(
+        input: Tensor,
+        kernel_size: object,
+        stride: object = None,
+        padding: object = 0,
+        dilation: object = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = always,
+    ) -> Any:
+        found = _max_pool_with_indices(rank, input, kernel_size, stride, padding, dilation, ceil_mode)
+        return found if always or return_indices else found[0]
+
+    name = f"max_pool{rank}d{'_with_indices' * always}"
+    return composite(name, method=False, function=not always)(pool)
 
 
-@composite("max_pool3d_with_indices", method=False, function=False)
-def max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = True,
-) -> tuple[Tensor, Tensor]:
-    """The greatest elements of windows over the last three dimensions, and their indices in the flattened input."""
-    return _max_pool_with_indices(3, input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-@composite("max_pool2d", method=False)
-def max_pool2d(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maxima of windows over the last two dimensions of (batch, channels, height, width)."""
-    found = _max_pool_with_indices(2, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
-
-
-@composite("max_pool3d", method=False)
-def max_pool3d(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maxima of windows over the last three dimensions."""
-    found = _max_pool_with_indices(3, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+max_pool2d, max_pool3d = _of_rank(2, False), _of_rank(3, False)
+max_pool2d_with_indices, max_pool3d_with_indices = _of_rank(2, True), _of_rank(3, True)
 
 
 # -- one dimension
