@@ -10,7 +10,7 @@ import numpy
 from ..core import error_texts
 from ..core.dtypes import Size
 from ..core.function_table import FUNCTIONS
-from ..core.late_modules import late_module
+from ..core.late_modules import homes_of, late_module
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import tls
 from ..tape.history import gradient_edge
@@ -207,20 +207,15 @@ class _unsafe_preserve_version_counter:
 _HERE = "autograd"
 #: Modules that are imported when they are asked for.
 _SUBMODULES = ("graph", "grad_mode", "function", "functional", "variable")
-_ELSEWHERE = {
-    "Function": f"{_HERE}.function",
-    "once_differentiable": f"{_HERE}.function",
-    "set_detect_anomaly": f"{_HERE}.python_nodes",
-    "detect_anomaly": f"{_HERE}.python_nodes",
-    "set_multithreading_enabled": f"{_HERE}.python_nodes",
-    "is_multithreading_enabled": f"{_HERE}.python_nodes",
-    "gradcheck": f"{_HERE}.gradient_checks",
-    "gradgradcheck": f"{_HERE}.gradient_checks",
-    "SavedTensor": "tape.saved_tensors",
-    "Variable": f"{_HERE}.variable",
-    "_force_original_view_tracking": f"{_HERE}.grad_mode",
-    **dict.fromkeys(("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"), "core.gradient_modes"),
-}
+_ELSEWHERE = homes_of({
+    "autograd.function": "Function once_differentiable",
+    "autograd.python_nodes": "set_detect_anomaly detect_anomaly set_multithreading_enabled is_multithreading_enabled",
+    "autograd.gradient_checks": "gradcheck gradgradcheck",
+    "autograd.variable": "Variable",
+    "autograd.grad_mode": "_force_original_view_tracking",
+    "tape.saved_tensors": "SavedTensor",
+    "core.gradient_modes": "no_grad enable_grad set_grad_enabled inference_mode",
+})  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -60,7 +60,7 @@ def _layer(
         (Module,),
         {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__module__": __name__},
     )
-    made.__doc__ = f"`nn.functional.{getattr(function, '__name__', name)}` as a layer."
+    made.__doc__ = f"`{'Tensor' if public is None else 'nn.functional'}.{public or name.lower()}` as a layer."
     return made
 
 
@@ -197,8 +197,10 @@ class Dropout2d(_DropoutNd):
     _function = staticmethod(F.dropout2d)
 
 
-Flatten = _layer("Flatten", Tensor.flatten, {"start_dim": 1, "end_dim": -1})
-Unflatten = _layer("Unflatten", Tensor.unflatten, {"dim": _REQUIRED, "unflattened_size": _REQUIRED})
+Flatten = _layer("Flatten", lambda x, **dims: x.flatten(**dims), {"start_dim": 1, "end_dim": -1})
+Unflatten = _layer(
+    "Unflatten", lambda x, **dims: x.unflatten(**dims), {"dim": _REQUIRED, "unflattened_size": _REQUIRED}
+)
 
 
 class Upsample(Module):
