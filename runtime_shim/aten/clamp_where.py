@@ -78,7 +78,7 @@ def _store_clamped(self: Any, found: Array) -> None:
     store(self, found)
 
 
-@op(
+@inner_op(
     "clamp",
     computes=Computes("bif", refusals=(not_for_complex(_NOT_FOR_COMPLEX),)),
     out=OutRule(FOUND_DTYPE),
@@ -87,8 +87,6 @@ def _store_clamped(self: Any, found: Array) -> None:
     title="clamp",
     node="ClampBackward1",
     inplace=True,
-    method=False,
-    function=False,
     self=_clamp_self,
 )
 def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:

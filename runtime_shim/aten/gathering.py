@@ -136,13 +136,10 @@ def _check_scatter(self: Any, d: int, index: Any, src: Any) -> None:
         )
 
 
-@op(
+@inner_op(
     "scatter",
-    computes=ANY_DTYPE,
     out=OutRule(resized_first=True, apart=True),
     inplace=True,
-    method=False,
-    function=False,
     leak=1,
     tensor_params=("self", "index", "src"),
     self=lambda grad, dim, index: grad.scatter(dim, index, 0),

@@ -79,14 +79,11 @@ def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: object, keepdim: b
     return restore(grad, self_shape, dim, keepdim).expand(self_shape)
 
 
-@op(
+@inner_op(
     "sum_all",
-    computes=ANY_DTYPE,
     out=OutRule(any_dtype, resized_first=True),
     title="sum",
     node="SumBackward0",
-    method=False,
-    function=False,
     leak=1,
     self=lambda grad, self_shape: grad.expand(self_shape),
 )
@@ -94,16 +91,8 @@ def sum_all(self: Array, dtype: dtypes.dtype | None = None) -> Array:
     return _add.reduce(in_dtype(self, dtype), axis=None, dtype=sum_dtype(self, dtype))
 
 
-@op(
-    "sum_dim",
-    computes=ANY_DTYPE,
-    out=OutRule(any_dtype, resized_first=True),
-    title="sum",
-    node="SumBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_expanded,
+@inner_op(
+    "sum_dim", out=OutRule(any_dtype, resized_first=True), title="sum", node="SumBackward1", leak=1, self=_expanded
 )
 def sum_dim(self: Array, dim: Array, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes = dims_of(dim, self.ndim)

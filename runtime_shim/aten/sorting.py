@@ -19,7 +19,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
 from ..dispatch.registration import composite, inner_op, op
 from ..dispatch.writing_layers import with_out
-from .extremes import _by_name, _evenly, pair, value_selecting_backward
+from .extremes import _evenly, pair, value_selecting_backward
 
 
 def _order(self: Any, dim: int, descending: bool) -> Array:
@@ -154,7 +154,8 @@ def _register(name: str, ignores_nan: bool) -> None:
         flat = self.reshape(-1)
         return np.asarray(flat[_middle(flat, ignores_nan)])
 
-    inner_op(f"{name}_all", computes=Computes("if", "median_cpu"), node=f"{name.capitalize()}Backward0", self=_evenly)(
+    node = name.capitalize()
+    whole = inner_op(f"{name}_all", computes=Computes("if", "median_cpu"), node=f"{node}Backward0", self=_evenly)(
         of_all
     )
 
@@ -171,10 +172,10 @@ def _register(name: str, ignores_nan: bool) -> None:
             indices, values = indices.squeeze(d), values.squeeze(d)
         return packed(values), packed(indices.astype(np.int64))
 
-    inner_op(
+    along = inner_op(
         f"{name}_dim",
         computes=Computes("if", "median_out"),
-        node=f"{name.capitalize()}Backward1",
+        node=f"{node}Backward1",
         leak=1,
         refuses=name,
         outputs=pair(name),
@@ -183,7 +184,7 @@ def _register(name: str, ignores_nan: bool) -> None:
     )(of_dim)
 
     def call(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-        return _by_name(f"{name}_all")(self) if dim is None else _by_name(f"{name}_dim")(self, dim, keepdim)
+        return whole(self) if dim is None else along(self, dim, keepdim)
 
     call.__doc__ = "The lower median of all elements, or with `dim` a pair of values and indices; " + (
         "NaN is left out." if ignores_nan else "NaN where there is one."

@@ -177,6 +177,70 @@ def binary_kernel(
     return kernel
 
 
+def _scaling_kernel(plain: Any, result: str, check: Callable[[Any, Any], None] | None) -> Callable[..., Array]:
+    """A kernel whose second operand may be scaled first."""
+
+    def kernel(self: object, other: object, alpha: object = 1) -> Array:
+        if alpha != 1:
+            if check is not None:
+                check(self, other)  # of the operands as they are: scaled, a bool is none any more
+            common = computation_dtype(result, self, other)
+            if common.kind in "biu" and isinstance(alpha, float):
+                raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+            other = np.multiply(cast(other, common), asarray(alpha, common))
+            if type(other) is not ndarray:
+                other = asarray(other)
+        return plain(self, other)
+
+    return kernel
+
+
+def _binary_in_place(
+    ufunc: Any, kernel: Any, result: str, check: Callable[[Any, Any], None] | None, numbers: tuple[type, ...]
+) -> Callable[..., None]:
+    """The kernel that writes to its first operand; `numbers` are those that the ufunc takes beside floating ones."""
+
+    def in_place(self: Any, other: Any, alpha: Any = 1) -> None:
+        if type(ufunc) is np.ufunc and alpha == 1 and type(self) is ndarray and self.dtype.kind == "f":
+            kind = type(other)
+            if result is not BOOL and (
+                kind in numbers or (kind is ndarray and other.dtype is self.dtype and other.shape == self.shape)
+            ):
+                try:
+                    ufunc(self, other, out=self)
+                    return
+                except OverflowError:
+                    pass
+        if check is not None:
+            check(self, other)
+        if alpha != 1 or type(ufunc) is not np.ufunc:
+            store(self, asarray(kernel(self, other) if alpha == 1 else kernel(self, other, alpha)))
+            return
+        if isinstance(other, ndarray) and other.shape != self.shape:
+            shape = dtypes.broadcast_shapes(self.shape, other.shape)
+            if shape != self.shape:
+                raise RuntimeError(
+                    f"output with shape {dtypes.sizes(self.shape)} doesn't match the broadcast shape "
+                    f"{dtypes.sizes(shape)}"
+                )
+        common = computation_dtype(result, self, other)
+        if result is not BOOL and not can_cast(common, self.dtype):
+            raise cast_error(common, self.dtype)
+        ufunc(cast(self, common), cast(other, common), out=self, casting="unsafe")
+
+    return in_place
+
+
+def _recorded_comparison(name: str, kernel: Any) -> tuple[Op, Op]:
+    """A comparison has no gradient; the tensor that it is written to has a new one."""
+    zero = {"self": lambda grad, self_shape: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype)}
+    other = {"other": lambda grad, other_shape: FUNCTIONS["zeros"](other_shape, dtype=grad.dtype)}
+    return (
+        describe_recording(name, kernel, zero, node=f"{name.capitalize()}Backward0"),
+        describe_recording(name, kernel, {**zero, **other}, node=f"{name.capitalize()}Backward1"),
+    )
+
+
 def binary(
     name: str,
     ufunc: Callable[..., Any],
@@ -205,54 +269,8 @@ def binary(
     `number_first_form` is the overload for a number and a tensor, if it has its own node.
     """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
-    inexact_scalars = (float, int) if fast_scalar and numbers else ()
-    if alpha:
-
-        def kernel(self: object, other: object, alpha: object = 1) -> Array:
-            if alpha != 1:
-                if check is not None:
-                    check(self, other)  # of the operands as they are: scaled, a bool is none any more
-                common = computation_dtype(result, self, other)
-                if common.kind in "biu" and isinstance(alpha, float):
-                    raise RuntimeError(
-                        "For integral input tensors, argument alpha must not be a floating point number."
-                    )
-                other = np.multiply(cast(other, common), asarray(alpha, common))
-                if type(other) is not ndarray:
-                    other = asarray(other)
-            return plain(self, other)
-
-    else:
-        kernel = plain  # type: ignore[assignment]
-
-    def inplace_kernel(self: Any, other: Any, alpha: Any = 1) -> None:
-        if type(ufunc) is np.ufunc and alpha == 1 and type(self) is ndarray and self.dtype.kind == "f":
-            kind = type(other)
-            if result is not BOOL and (
-                kind in inexact_scalars or (kind is ndarray and other.dtype is self.dtype and other.shape == self.shape)
-            ):
-                try:
-                    ufunc(self, other, out=self)
-                    return
-                except OverflowError:
-                    pass
-        if check is not None:
-            check(self, other)
-        if alpha != 1 or type(ufunc) is not np.ufunc:
-            store(self, asarray(kernel(self, other) if alpha == 1 else kernel(self, other, alpha)))
-            return
-        if isinstance(other, ndarray) and other.shape != self.shape:
-            shape = dtypes.broadcast_shapes(self.shape, other.shape)
-            if shape != self.shape:
-                raise RuntimeError(
-                    f"output with shape {dtypes.sizes(self.shape)} doesn't match the broadcast shape "
-                    f"{dtypes.sizes(shape)}"
-                )
-        common = computation_dtype(result, self, other)
-        if result is not BOOL and not can_cast(common, self.dtype):
-            raise cast_error(common, self.dtype)
-        ufunc(cast(self, common), cast(other, common), out=self, casting="unsafe")
-
+    kernel = _scaling_kernel(plain, result, check) if alpha else plain
+    inplace_kernel = _binary_in_place(ufunc, kernel, result, check, (float, int) if fast_scalar and numbers else ())
     by_number, numbers_apart = None, number_node is not None
     if numbers_apart:
         by_number = describe(
@@ -264,13 +282,8 @@ def binary(
             computes=computes,
             inplace_kernel=inplace_kernel,
         )
-    if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
-        zero = {"self": lambda grad, self_shape: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype)}
-        other = {"other": lambda grad, other_shape: FUNCTIONS["zeros"](other_shape, dtype=grad.dtype)}
-        recorded_in_place = (
-            describe_recording(name, kernel, zero, node=f"{name.capitalize()}Backward0"),
-            describe_recording(name, kernel, {**zero, **other}, node=f"{name.capitalize()}Backward1"),
-        )
+    if result is BOOL and inplace_form:
+        recorded_in_place = _recorded_comparison(name, kernel)
     op = OPS[name] = describe(
         name,
         kernel,
