@@ -326,6 +326,26 @@ class Op:
         return tuple(bound)
 
 
+def _check_options(
+    name: str,
+    params: tuple[str, ...],
+    computes: object,
+    derivatives: Mapping[str, Any],
+    options: Mapping[str, tuple[str, ...] | None],
+) -> None:
+    """TypeError unless they name the op's parameters."""
+    if not isinstance(computes, Computes):
+        raise TypeError(f"{name}: `computes` is a Computes, such as ANY_DTYPE")
+    for option, named in options.items():
+        if named is not None and not (isinstance(named, tuple) and set(named) <= set(params)):
+            raise TypeError(f"{name}: `{option}` is a tuple of the op's parameters, which are {', '.join(params)}")
+    for param in derivatives:
+        if param not in params:
+            raise TypeError(
+                f"{name}: {param!r} is neither an option of op() nor a parameter, which are {', '.join(params)}"
+            )
+
+
 def describe(
     name: str,
     kernel: KernelFunction,
@@ -369,21 +389,13 @@ def describe(
     defaults = dict(zip(params[without : code.co_argcount], kernel.__defaults__ or (), strict=True))
     defaults.update(kernel.__kwdefaults__ or {})
 
-    if not isinstance(computes, Computes):
-        raise TypeError(f"{name}: `computes` is a Computes, such as ANY_DTYPE")
-    for option, named in {
-        "tensor_params": tensor_params,
-        "numbers": numbers,
-        "lists": lists,
-        "index_lists": index_lists,
-    }.items():
-        if named is not None and not (isinstance(named, tuple) and set(named) <= set(params)):
-            raise TypeError(f"{name}: `{option}` is a tuple of the op's parameters, which are {', '.join(params)}")
-    for param in derivatives:
-        if param not in index:
-            raise TypeError(
-                f"{name}: {param!r} is neither an option of op() nor a parameter, which are {', '.join(params)}"
-            )
+    _check_options(
+        name,
+        params,
+        computes,
+        derivatives,
+        {"tensor_params": tensor_params, "numbers": numbers, "lists": lists, "index_lists": index_lists},
+    )
     formulas: list[Formula] = []
     uses: dict[str, list[int]] = {}
     for slot, (param, formula) in enumerate(derivatives.items()):
