@@ -22,8 +22,7 @@ from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import view_op
 from ..tape.history import set_history
 from .copies import clone
-from .creation import numpy_dtype
-from .ranges import filled
+from .creation import filled, numpy_dtype
 from .slicing_views import diagonal_of
 from .views import some_ints
 

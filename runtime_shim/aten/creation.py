@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.registration import composite
 from ..dispatch.writing_layers import resize_output
 from .views import flatten_ints, some_ints
+
+Maker = Callable[..., Array]
 
 
 def finish(
@@ -46,6 +49,44 @@ def finish(
     if tls.state.tracer is not None:
         tls.state.tracer.record("create", 1, made)
     return made
+
+
+def factory(
+    name: str, *, ranged: bool = False, **published: Any
+) -> Callable[[Callable[..., Array]], Callable[..., Tensor]]:
+    """Publish a function that makes tensors, of one that makes their arrays from the dtype that was asked for.
+
+    With `ranged`, that one is given `out` as well, whose own shape the values get where they are as many.
+    """
+
+    def register(make: Maker) -> Callable[..., Tensor]:
+        @functools.wraps(make)
+        def create(
+            *args: object,
+            dtype: dtypes.dtype | None = None,
+            requires_grad: bool = False,
+            device: object = None,
+            layout: object = None,
+            pin_memory: bool = False,
+            out: Tensor | None = None,
+            **named: object,
+        ) -> Tensor:
+            check_device(device)
+            if not ranged:
+                return finish(make(*args, dtype=dtype, **named), requires_grad, out, dtype)
+            return filled(out, make(*args, dtype=dtype, out=out, **named), requires_grad)
+
+        composite(name, method=False, **published)(create)
+        return create
+
+    return register
+
+
+def filled(out: Tensor | None, array: Array, requires_grad: bool = False) -> Tensor:
+    """A tensor of a range, or `out` with its values, in its own shape if it has as many elements."""
+    if out is not None and out._array.size == array.size:
+        array = array.reshape(out._array.shape)
+    return finish(array, requires_grad, out)
 
 
 def requires_grad_now(t: Tensor) -> bool:
@@ -118,25 +159,12 @@ def _filled(name: str, make: Any) -> None:
             return out
         return finish(found, requires_grad, out, dtype)
 
-    def like(
-        input: Tensor,
-        *,
-        dtype: dtypes.dtype | None = None,
-        requires_grad: bool = False,
-        device: object = None,
-        layout: object = None,
-        memory_format: object = None,
-    ) -> Tensor:
-        check_device(device)
-        check_like(f"{name}_like", input)
-        array = input._array
-        if memory_format is None or memory_format == "preserve":
-            target = blank_like(array, numpy_dtype(dtype, array.dtype))
-        else:
-            target = blank(array.shape, numpy_dtype(dtype, array.dtype), memory_format)
+    @factory(f"{name}_like")
+    def like(input: Tensor, *, dtype: dtypes.dtype | None = None, memory_format: object = None) -> Array:
+        target = _blank_like(f"{name}_like", input, dtype, memory_format)
         if name in _VALUES:
             target.fill(_VALUES[name])
-        return finish(target, requires_grad)
+        return target
 
     def new(
         self: Tensor,
@@ -156,7 +184,6 @@ def _filled(name: str, make: Any) -> None:
         return made
 
     composite(name, method=False)(create)
-    composite(f"{name}_like", method=False)(like)
     composite(f"new_{name}", function=False)(new)
 
 
@@ -182,19 +209,8 @@ _filled("ones", np.ones)
 _filled("empty", np.zeros)  # zeros, so that programs are reproducible
 
 
-@composite("full", method=False)
-def full(
-    size: object,
-    fill_value: object,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: object = None,
-    layout: object = None,
-    pin_memory: bool = False,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
+@factory("full")
+def full(size: object, fill_value: object, *, dtype: dtypes.dtype | None = None) -> Array:
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     if not isinstance(fill_value, int | float | complex | np.generic):
@@ -202,30 +218,24 @@ def full(
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
     target = numpy_dtype(dtype, dtypes.of_number(fill_value))
     dtypes.check_number(fill_value, target)
-    found = np.full(checked_shape((size,)), np.asarray(fill_value).astype(target))  # negative ones wrap around
-    return finish(found, requires_grad, out, dtype)
+    return np.full(checked_shape((size,)), np.asarray(fill_value).astype(target))  # negative ones wrap around
 
 
-@composite("full_like", method=False)
+@factory("full_like")
 def full_like(
-    input: Tensor,
-    fill_value: object,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: object = None,
-    layout: object = None,
-    memory_format: object = None,
-) -> Tensor:
-    check_device(device)
-    check_like("full_like", input)
+    input: Tensor, fill_value: object, *, dtype: dtypes.dtype | None = None, memory_format: object = None
+) -> Array:
+    made = _blank_like("full_like", input, dtype, memory_format)
+    made.fill(fill_value)
+    return made
+
+
+def _blank_like(name: str, input: Tensor, dtype: dtypes.dtype | None, memory_format: object) -> Array:
+    check_like(name, input)
     target = numpy_dtype(dtype, input._array.dtype)
     if memory_format is None or memory_format == "preserve":
-        made = blank_like(input._array, target)
-    else:
-        made = blank(input._array.shape, target, memory_format)
-    made.fill(fill_value)
-    return finish(made, requires_grad)
+        return blank_like(input._array, target)
+    return blank(input._array.shape, target, memory_format)
 
 
 @composite("new_full", function=False)
@@ -423,19 +433,9 @@ def asarray(
     return made.requires_grad_() if requires_grad else made
 
 
-@composite("scalar_tensor", method=False)
-def scalar_tensor(
-    s: object,
-    *,
-    dtype: dtypes.dtype | None = None,
-    layout: object = None,
-    device: object = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    check_device(device)
-    value = s.item() if isinstance(s, Tensor) else s
-    return finish(np.asarray(value, numpy_dtype(dtype)), requires_grad)
+@factory("scalar_tensor")
+def scalar_tensor(s: object, *, dtype: dtypes.dtype | None = None) -> Array:
+    return np.asarray(s.item() if isinstance(s, Tensor) else s, numpy_dtype(dtype))
 
 
 @composite("from_numpy", method=False)

@@ -199,7 +199,9 @@ class Dropout2d(_DropoutNd):
 
 Flatten = _layer("Flatten", lambda x, **dims: x.flatten(**dims), {"start_dim": 1, "end_dim": -1})
 Unflatten = _layer(
-    "Unflatten", lambda x, **dims: x.unflatten(**dims), {"dim": _REQUIRED, "unflattened_size": _REQUIRED}
+    "Unflatten",
+    lambda x, dim, unflattened_size: x.unflatten(dim, unflattened_size),
+    {"dim": _REQUIRED, "unflattened_size": _REQUIRED},
 )
 
 
