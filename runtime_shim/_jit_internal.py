@@ -20,8 +20,8 @@ def boolean_dispatch(
     arg_name: str,
     arg_index: int,
     default: bool,
-    if_true: Callable[..., Any],
-    if_false: Callable[..., Any],
+    if_true: Callable[..., object],
+    if_false: Callable[..., object],
     module_name: str,
     func_name: str,
 ) -> Callable[..., Any]:

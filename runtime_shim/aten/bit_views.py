@@ -99,7 +99,7 @@ class TypedStorage(UntypedStorage):
         return f"torch.storage.TypedStorage(dtype={self.dtype}, device=cpu)"
 
 
-def storage_of(record: list[Any], dtype: dtypes.dtype) -> TypedStorage:
+def storage_of(record: list[object], dtype: dtypes.dtype) -> TypedStorage:
     made = TypedStorage.__new__(TypedStorage)
     made._record, made.dtype = record, dtype
     return made

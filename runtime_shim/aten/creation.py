@@ -107,7 +107,7 @@ def numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None
     return dtype.numpy
 
 
-def checked_shape(args: tuple[Any, ...]) -> tuple[int, ...]:
+def checked_shape(args: tuple[object, ...]) -> tuple[int, ...]:
     shape = flatten_ints(args)
     for size in shape:
         if size < 0:
@@ -123,7 +123,7 @@ def _allocated(make: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array
     return found
 
 
-def _size_argument(name: str, named: dict[str, Any]) -> tuple[Any, ...]:
+def _size_argument(name: str, named: dict[str, object]) -> tuple[object, ...]:
     size = named.pop("size", ())
     if named:
         raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")

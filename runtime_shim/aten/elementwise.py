@@ -300,7 +300,7 @@ def _share(grad: Tensor, self: Tensor, other: Tensor, loses: Tensor) -> Tensor:
     return found
 
 
-def _arrays(value: object) -> tuple[Any, ...]:
+def _arrays(value: object) -> tuple[object, ...]:
     return (value,) if isinstance(value, np.ndarray) else ()
 
 

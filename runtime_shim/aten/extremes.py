@@ -110,7 +110,7 @@ def _register_extremes(name: str, ufunc: Any, arg: Any) -> None:
         self=_at_index,
     )(kernel)
 
-    def call(self: Tensor, *args: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+    def call(self: Tensor, *args: Any, dim: object = None, keepdim: bool = False, other: object = None) -> Any:
         if args and isinstance(args[0], Tensor):
             other, args = args[0], args[1:]
         if other is not None:

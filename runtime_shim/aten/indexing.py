@@ -25,7 +25,7 @@ from ..dispatch.writing_layers import may_share, write_through_layers
 from . import slicing_views, views
 
 
-def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any]) -> Tensor:
+def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[object]) -> Tensor:
     return FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_put_(indices, grad, True)
 
 
@@ -33,7 +33,7 @@ _UINT8_IS_DEPRECATED = "indexing with dtype torch.uint8 is now deprecated, pleas
 _NOTHING_THERE = "index is out of bounds for dimension with size 0"
 
 
-def _check_count(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
+def _check_count(indices: Sequence[object], shape: tuple[int, ...]) -> None:
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
 
@@ -123,7 +123,7 @@ INDEX_PUT = describe_recording(
 )
 
 
-def _cleared(grad: Tensor, indices: Sequence[Any]) -> Tensor:
+def _cleared(grad: Tensor, indices: Sequence[object]) -> Tensor:
     return FUNCTIONS["index_put"](grad, indices, FUNCTIONS["zeros"]((), dtype=grad.dtype))
 
 
@@ -188,7 +188,7 @@ def _place(target: Array, where: tuple[Any, ...], source: Array, accumulate: boo
         ) from None
 
 
-def _index_put_below(self: Tensor, indices: Sequence[Any], values: object, accumulate: bool = False) -> Tensor:
+def _index_put_below(self: Tensor, indices: Sequence[object], values: object, accumulate: bool = False) -> Tensor:
     found: Tensor = self.clone().index_put_(indices, values, accumulate)
     return found
 
@@ -214,7 +214,7 @@ def _index_put(self: Array, indices: Sequence[Any], values: Array, accumulate: b
 
 
 @composite("index_put")
-def index_put(self: Tensor, indices: Sequence[Any], values: object, accumulate: bool = False) -> Tensor:
+def index_put(self: Tensor, indices: Sequence[object], values: object, accumulate: bool = False) -> Tensor:
     """A copy with `values` where the index tensors point."""
     if not isinstance(values, Tensor):
         values = FUNCTIONS["tensor"](values, dtype=self.dtype)
@@ -224,7 +224,7 @@ def index_put(self: Tensor, indices: Sequence[Any], values: object, accumulate: 
 # -- x[...]
 
 
-def _as_tuple(key: object) -> tuple[Any, ...]:
+def _as_tuple(key: object) -> tuple[object, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and any(

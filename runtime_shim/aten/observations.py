@@ -48,7 +48,7 @@ def _so_far(name: str, better: Callable[[Any, Any], Any]) -> None:
     )(kernel)
 
 
-def _so_far_gradient(grads: list[Any], self: Tensor, result: list[Any], dim: int) -> Tensor:
+def _so_far_gradient(grads: list[object], self: Tensor, result: list[object], dim: int) -> Tensor:
     if not self._array.size:
         return self
     found: Tensor = FUNCTIONS["zeros"](self._array.shape, dtype=self.dtype).scatter_add_(dim, result[1], grads[0])

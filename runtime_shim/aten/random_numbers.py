@@ -213,7 +213,7 @@ def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
 
     @factory(name, out=RESIZED, out_title=f"aten::{name}")
     def create(
-        *shape: Any, size: Any = None, dtype: dtypes.dtype | None = None, generator: Generator | None = None
+        *shape: Any, size: object = None, dtype: dtypes.dtype | None = None, generator: Generator | None = None
     ) -> Array:
         target = inexact(numpy_dtype(dtype))
         dimensions = checked_shape(shape if size is None else (size,))

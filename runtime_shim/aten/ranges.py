@@ -83,7 +83,7 @@ def linspace(
     return np.linspace(start, end, steps).astype(_spaced_dtype("linspace", start, end, dtype, out))
 
 
-def _bounds(name: str, start: object, end: object, steps: int) -> tuple[Any, Any]:
+def _bounds(name: str, start: object, end: object, steps: int) -> tuple[object, object]:
     """The first and the last value as numbers; RuntimeError for tensors with dimensions, or fewer than no steps."""
     for which, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor) and value.dim():

@@ -288,7 +288,7 @@ def _std_mean_op(self: Array, dim: Any = None, correction: float = 1, keepdim: b
     return np.asarray(np.sqrt(_var(self, dim, correction, keepdim, "std_mean"))), _mean_of(self, dim, keepdim)
 
 
-def _spread(name: str, compute: Callable[..., Any], alone: bool = True) -> None:
+def _spread(name: str, compute: Callable[..., object], alone: bool = True) -> None:
     """A public name: with the mean as well, unless `alone`, it is neither a method nor takes `out=`."""
 
     @composite(name, method=alone, out=RESIZED if alone else None)

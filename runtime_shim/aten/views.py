@@ -71,7 +71,7 @@ def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
         ) from None
 
 
-def some_ints(args: tuple[Any, ...], param: str, named: object = None) -> tuple[int, ...]:
+def some_ints(args: tuple[object, ...], param: str, named: object = None) -> tuple[int, ...]:
     """Like flatten_ints, but there must be an argument, be it by its name."""
     if not args:
         if named is not None:

@@ -441,7 +441,7 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, h
 # What sys.getrefcount says of an object that only a buffer's slot and one local name hold. Measured, since
 # interpreters differ in how many references a call adds.
 def _measure() -> tuple[int, int]:
-    def held(buffer: list[Any]) -> int:
+    def held(buffer: list[object]) -> int:
         old = buffer[0]
         return sys.getrefcount(old)
 

@@ -76,14 +76,14 @@ class _Context(Node):
         return tuple(found)
 
     @property
-    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+    def _raw_saved_tensors(self) -> tuple[object, ...]:
         found = self.saved or ()
         if any(s is not None and s.tensor is None for s in found):
             raise RuntimeError(error_texts.BACKWARD_TWICE)
         return tuple(map(shown_raw, found))
 
     @property
-    def saved_variables(self) -> tuple[Any, ...]:
+    def saved_variables(self) -> tuple[object, ...]:
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -175,11 +175,11 @@ class Function(metaclass=_FunctionMeta):
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: object, inputs: tuple[Any, ...], output: object) -> Any:
+    def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> Any:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: object, *grads: Any) -> Any:
         raise NotImplementedError
 
     vjp = backward

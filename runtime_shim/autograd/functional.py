@@ -167,7 +167,7 @@ _INDEPENDENT = {
 }
 
 
-def _called(func: Callable[..., Any], inputs: Tensors, call: str, strict: bool) -> tuple[bool, Tensors]:
+def _called(func: Callable[..., object], inputs: Tensors, call: str, strict: bool) -> tuple[bool, Tensors]:
     found = _as_tuple(func(*inputs), "outputs", call)
     _check_outputs(found[1], strict)
     return found
@@ -300,7 +300,7 @@ def jacobian(
 
 
 def hessian(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     inputs: object,
     create_graph: bool = False,
     strict: bool = False,

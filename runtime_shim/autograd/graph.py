@@ -135,7 +135,7 @@ def _function_of(t: Tensor) -> nodes.Node:
     return edge[0]
 
 
-def increment_version(tensor: Any) -> None:
+def increment_version(tensor: Tensor) -> None:
     """Count a write that PyTorch did not see; does nothing to an inference tensor."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tuple(tensor):
         if t._version_counter is not None and not t.is_inference():

@@ -572,7 +572,7 @@ def current_version(t: Tensor) -> int:
     return counter[0]
 
 
-def from_legacy_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+def from_legacy_arguments(args: tuple[object, ...], kwargs: dict[str, object]) -> Tensor:
     if kwargs:
         raise TypeError(f"Tensor() got unexpected keyword arguments {sorted(kwargs)}; use torch.tensor() instead")
     if len(args) == 1 and isinstance(args[0], Tensor):

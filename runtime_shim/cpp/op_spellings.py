@@ -23,7 +23,7 @@ class OpSpellings:
     def _op_is_nonzero(self, t: AnyTensor) -> bool:
         return bool(t)
 
-    def _op_register_hook(self, t: AnyTensor, hook: Callable[[Any], Any]) -> int:
+    def _op_register_hook(self, t: AnyTensor, hook: Callable[[object], object]) -> int:
         """Where the hook is among those that C++ gave the tensor."""
         if not t.requires_grad:
             raise RuntimeError("cannot register a hook on a variable that doesn't require gradient")  # C++'s words
@@ -74,13 +74,17 @@ class OpSpellings:
     def _op_log_sigmoid(self, t: AnyTensor) -> AnyTensor:
         return self.torch.nn.functional.logsigmoid(t)
 
-    def _op_var_mean(self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object) -> tuple[Any, Any]:
+    def _op_var_mean(
+        self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object
+    ) -> tuple[object, object]:
         return t.var(*args, keepdim=keepdim, **kwargs) if args else t.var(**kwargs), self._mean(t, args, keepdim)
 
-    def _op_std_mean(self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object) -> tuple[Any, Any]:
+    def _op_std_mean(
+        self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object
+    ) -> tuple[object, object]:
         return t.std(*args, keepdim=keepdim, **kwargs) if args else t.std(**kwargs), self._mean(t, args, keepdim)
 
-    def _mean(self, t: AnyTensor, args: Sequence[Any], keepdim: bool) -> AnyTensor:
+    def _mean(self, t: AnyTensor, args: Sequence[object], keepdim: bool) -> AnyTensor:
         return t.mean(args[0], keepdim) if args and args[0] is not None else t.mean()
 
     def _op_slice(self, t: AnyTensor, dim: int, start: int | None, end: int | None, step: int) -> AnyTensor:
@@ -250,17 +254,17 @@ class ScriptModuleQuestions:
 
     torch: Any
 
-    def jit_load(self, source: str | bytes, extra_files: dict[str, Any]) -> Any:
+    def jit_load(self, source: str | bytes, extra_files: dict[str, object]) -> Any:
         """The module of an archive, by its path or its bytes; what it has of the extra files is put in."""
         archive = io.BytesIO(source) if isinstance(source, bytes) else source
         return self.torch.jit.load(archive, _extra_files=extra_files)
 
-    def jit_save(self, module: object, extra_files: dict[str, Any]) -> bytes:
+    def jit_save(self, module: object, extra_files: dict[str, object]) -> bytes:
         file = io.BytesIO()
         self.torch.jit.save(module, file, _extra_files=extra_files)
         return file.getvalue()
 
-    def jit_run_method(self, module: object, name: str, arguments: list[Any]) -> Any:
+    def jit_run_method(self, module: object, name: str, arguments: list[object]) -> Any:
         return getattr(module, name)(*arguments)
 
     def jit_train(self, module: Any, on: bool) -> None:
@@ -276,7 +280,7 @@ class ScriptModuleQuestions:
         """The module as a frozen one; one that is frozen already has no flag `training`."""
         return self.torch.jit.freeze(module, preserved) if hasattr(module, "training") else module
 
-    def jit_named(self, module: object, kind: str) -> list[tuple[str, Any]]:
+    def jit_named(self, module: object, kind: str) -> list[tuple[str, object]]:
         return list(getattr(module, f"named_{kind}")())
 
     def is_module(self, value: object) -> bool:

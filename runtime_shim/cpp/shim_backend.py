@@ -49,7 +49,7 @@ class TracePrinter(Trace):
         state = tls.state
         state.tracer = None
 
-    def traced(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def traced(self, function: Callable[..., object]) -> Callable[..., Any]:
         """`function`, with its thread attached to this trace: a new thread starts without."""
 
         @functools.wraps(function)
@@ -315,7 +315,7 @@ class ShimBackend(Backend):
         op_library.declare_op(name, schema, place, called_from_python)
 
     def implement_op(
-        self, name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]
+        self, name: str, key: str, kernel: Callable[..., object] | None, called_from_python: Callable[[], None]
     ) -> None:
         op_library.implement(name, key, kernel, called_from_python)
 

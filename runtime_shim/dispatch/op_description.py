@@ -186,7 +186,7 @@ def _broadcasting(kernel: KernelFunction) -> KernelFunction:
     return call
 
 
-def _check_shapes(kernel: KernelFunction, args: tuple[Any, ...]) -> None:
+def _check_shapes(kernel: KernelFunction, args: tuple[object, ...]) -> None:
     """Raise what the kernel says of the operands' shapes; what numpy says of their dtype is not asked for."""
     try:
         kernel(*args)
@@ -300,7 +300,7 @@ class Op:
 
     omitted: tuple[tuple[Any, ...] | None, ...]  # by the number of arguments given: the defaults of the others
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def bind(self, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
         """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
         params = self.params
         given = len(args)
@@ -330,7 +330,7 @@ def _check_options(
     name: str,
     params: tuple[str, ...],
     computes: object,
-    derivatives: Mapping[str, Any],
+    derivatives: Mapping[str, object],
     options: Mapping[str, tuple[str, ...] | None],
 ) -> None:
     """TypeError unless they name the op's parameters."""
@@ -349,7 +349,7 @@ def _check_options(
 def describe(
     name: str,
     kernel: KernelFunction,
-    derivatives: Mapping[str, Callable[..., Any] | None],
+    derivatives: Mapping[str, Callable[..., object] | None],
     *,
     node: str | None = None,
     title: str | None = None,
@@ -364,7 +364,7 @@ def describe(
     inplace_kernel: Callable[..., None] | None = None,
     out: OutRule = ELEMENTWISE,
     checks_overlap: bool = True,
-    outputs: Callable[..., Any] | None = None,
+    outputs: Callable[..., object] | None = None,
     nondifferentiable: tuple[int, ...] = (),
     reshapes: bool = False,
     views: bool = False,
@@ -373,7 +373,7 @@ def describe(
     recorded_in_place: tuple[Op, Op] | None = None,
     leak: Leak = 0,
     refuses: Refuses = None,
-    below: Callable[..., Any] | None = None,
+    below: Callable[..., object] | None = None,
 ) -> Op:
     """The description of an op, from its kernel and its gradients by parameter.
 

@@ -16,7 +16,7 @@ from .op_description import ANY_DTYPE, KernelFunction, Op, describe
 _types: dict[Op, Any] = {}
 
 
-def make_node(op: Op, edges: list[Edge | None], saved: dict[Any, Any]) -> OpNode:
+def make_node(op: Op, edges: list[Edge | None], saved: dict[object, object]) -> OpNode:
     """A node for one call of `op`; its class is made when the op is first recorded."""
     node_type = _types.get(op)
     if node_type is None:
@@ -47,7 +47,7 @@ class OpNode(Node):
 
     def apply(self, grads: Grads) -> Grads:
         op: Op = self.op
-        environment: dict[Any, Any] = {}
+        environment: dict[object, object] = {}
         for name, value in self.saved.items():
             if type(value) is Saved or type(value) is SavedNumber:
                 environment[name] = value.unpack(self)
@@ -88,9 +88,9 @@ class OpNode(Node):
                     if type(v) is Saved:
                         v.tensor = None
 
-    def _shown(self) -> dict[str, Any]:
+    def _shown(self) -> dict[str, object]:
         """What is saved, by the names that PyTorch's generator gives it: those of results and sizes differ."""
-        shown: dict[str, Any] = {}
+        shown: dict[str, object] = {}
         for name, value in self.saved.items():
             if name == "result" and type(value) is list:
                 fields = getattr(getattr(self.op.outputs, "__self__", None), "_fields", None)
@@ -134,7 +134,7 @@ def describe_recording(
 
 
 def recorded_write(
-    name: str, node: str, parameters: KernelFunction, **derivatives: Callable[..., Any]
+    name: str, node: str, parameters: KernelFunction, **derivatives: Callable[..., object]
 ) -> tuple[Op, Op]:
     """What an in-place form is recorded as that has its own node, whatever its second argument is."""
     made = describe_recording(name, parameters, derivatives, node=node)
@@ -176,7 +176,7 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
 NUMBERS = (int, float, complex, np.generic)
 
 
-def _not_a_tensor(op: Op, args: tuple[Any, ...], position: int | None = None) -> None:
+def _not_a_tensor(op: Op, args: tuple[object, ...], position: int | None = None) -> None:
     from ..core.error_texts import wrong_type
 
     if position is None:

@@ -111,7 +111,7 @@ def inner_op(name: str, /, **options: Any) -> Callable[[KernelFunction], Callabl
     return op(name, **{"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False, **options})
 
 
-def publish(name: str, call: Callable[..., Any], method: bool = True, function: bool = True) -> None:
+def publish(name: str, call: Callable[..., object], method: bool = True, function: bool = True) -> None:
     """Make `call` available as `torch.<name>` and as a method of Tensor."""
     if function:
         FUNCTIONS[name] = _form(call, name, "torch")

@@ -26,7 +26,7 @@ from .op_node import OpNode, _not_a_tensor, arguments_of, arrays
 COUNTS = {"version_bumps": 0, "view_records": 0}
 
 
-def assert_no_overlap(self: Tensor, args: tuple[Any, ...]) -> None:
+def assert_no_overlap(self: Tensor, args: tuple[object, ...]) -> None:
     """Refuse to write where elements share memory with each other or, partly, with an input."""
     array = self._array
     if not array.size:
@@ -196,7 +196,7 @@ def store(target: Array, found: Array) -> None:
 _NUMBERS_WILL_DO = frozenset({"add", "sub", "mul", "div", "floor_divide"})
 
 
-def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
+def run_out(op: Op, args: tuple[object, ...], out: Tensor) -> Tensor:
     """Run an op into an existing tensor, resizing it if need be."""
     state = tls.state
     if op.title in _NUMBERS_WILL_DO and isinstance(out, bool | int | float | complex):

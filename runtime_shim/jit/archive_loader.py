@@ -302,7 +302,7 @@ def _complex(real: object, imaginary: object) -> complex:
     return complex(real, imaginary)
 
 
-def _build_list(values: object) -> list[Any]:
+def _build_list(values: object) -> list[object]:
     if not isinstance(values, list):
         raise ArchiveError("a typed list that is not a list")
     return values

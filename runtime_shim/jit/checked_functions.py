@@ -44,7 +44,7 @@ _LISTS = list, collections.abc.Sequence
 _UNIONS = typing.Union, types.UnionType
 
 
-def schema_of(function: Callable[..., Any], definition: ast.FunctionDef) -> Schema:
+def schema_of(function: Callable[..., object], definition: ast.FunctionDef) -> Schema:
     """The types, names and defaults of a function's parameters; its type comments win, as in PyTorch.
 
     RuntimeError for a comment that has another number of types than there are parameters, or an unknown type.
@@ -63,7 +63,7 @@ def schema_of(function: Callable[..., Any], definition: ast.FunctionDef) -> Sche
     return Schema("", function.__name__, "", tuple(arguments), ((returned, ""),))
 
 
-def _comments(function: Callable[..., Any], definition: ast.FunctionDef) -> dict[str, Any]:
+def _comments(function: Callable[..., object], definition: ast.FunctionDef) -> dict[str, object]:
     """The types that comments give to parameters (`x,  # type: Tensor`) and to the whole (`# type: (int) -> int`)."""
     given = definition.args
     parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -89,7 +89,7 @@ _TYPING = {"Tensor": Tensor, **{name: getattr(typing, name) for name in ("Any", 
 """What comments may name without an import."""
 
 
-def _named(text: str, names: dict[str, Any]) -> Any:
+def _named(text: str, names: dict[str, object]) -> Any:
     try:
         return eval(text, names)  # as typing.get_type_hints does with annotations that are strings
     except NameError as error:
@@ -213,7 +213,7 @@ def run_scripted(function: Callable[..., Any], source: FunctionSource, values: S
             raise _translated(error, source) from error
 
 
-def scripted_function(function: Callable[..., Any], callers: tuple[Callable[..., Any], ...]) -> ScriptFunction:
+def scripted_function(function: Callable[..., object], callers: tuple[Callable[..., object], ...]) -> ScriptFunction:
     """The function, checked; kept with it, so that it is checked once."""
     found = vars(function).get("__torch_script__")
     if not isinstance(found, ScriptFunction):
@@ -415,7 +415,7 @@ class FunctionChecker(ast.NodeVisitor):
                 f"{self.source.marked(node)}"
             ) from None
 
-    def refuse_recursion(self, function: Callable[..., Any], name: str, node: ast.expr) -> None:
+    def refuse_recursion(self, function: Callable[..., object], name: str, node: ast.expr) -> None:
         """RuntimeError if the function is being checked already; `name` is what PyTorch calls it."""
         if function in self.callers:
             raise RuntimeError(

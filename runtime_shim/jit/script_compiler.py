@@ -41,7 +41,7 @@ _LITERALS = {"inf": float("inf"), "nan": float("nan"), "infj": complex(0, float(
 
 
 def compile_function(
-    function: ParsedFunction, unit: CompilationUnit, table: OpTable, constants: Sequence[Any], world: World
+    function: ParsedFunction, unit: CompilationUnit, table: OpTable, constants: Sequence[object], world: World
 ) -> None:
     """Fills the body of a function. Raises ArchiveError for anything that is not TorchScript."""
     try:
@@ -468,7 +468,7 @@ class _FunctionCompiler:
         return lambda env: call(value(env), name, [argument(env) for argument in arguments], env)
 
     @staticmethod
-    def _call_method(instance: object, name: str, arguments: list[Any], env: Env) -> Any:
+    def _call_method(instance: object, name: str, arguments: list[object], env: Env) -> Any:
         if not isinstance(instance, ScriptObject):
             raise RuntimeError(f"a {type(instance).__name__} has no method {name}")
         method = instance.script_class.methods.get(name)

@@ -231,7 +231,7 @@ class ArchiveModule(ScriptObject):
         """Writes the module with its present values: `torch.jit.save`."""
         save(self, f, _extra_files)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ArchiveModule:
+    def __deepcopy__(self, memo: dict[int, object]) -> ArchiveModule:
         twin = ArchiveModule(self.script_class)
         memo[id(self)] = twin
         twin.slots.update({name: copy.deepcopy(value, memo) for name, value in self.slots.items()})

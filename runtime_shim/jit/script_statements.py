@@ -17,7 +17,7 @@ Env = dict[Any, Any]
 ScriptExpression = Callable[[Env], Any]
 
 
-def run_block(body: tuple[ScriptStatement, ...], env: Env) -> tuple[Any] | None:
+def run_block(body: tuple[ScriptStatement, ...], env: Env) -> tuple[object] | None:
     for statement in body:
         result = statement(env)
         if result is not None:
@@ -142,7 +142,7 @@ def class_of(annotation: ast.expr | None) -> str | None:
     return _CLASSES.get(str(name))
 
 
-def decided(node: ast.expr, classes: Mapping[str, str], value: Callable[[ast.expr], Any]) -> bool | None:
+def decided(node: ast.expr, classes: Mapping[str, str], value: Callable[[ast.expr], object]) -> bool | None:
     """Whether a condition always holds or never; None where that shows only when it runs.
 
     `classes` are those of the parameters, as far as known; `value` gives what a name outside stands for.

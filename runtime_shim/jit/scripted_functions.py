@@ -92,14 +92,14 @@ def _overload(func: object) -> Any:
     return func
 
 
-def fork(func: Callable[..., Any], *args: object, **kwargs: object) -> Future[Any]:
+def fork(func: Callable[..., object], *args: object, **kwargs: object) -> Future[object]:
     """A future of `func(*args, **kwargs)`, which is done; raises what the function raises."""
-    made: Future[Any] = Future()
+    made: Future[object] = Future()
     made.set_result(func(*args, **kwargs))
     return made
 
 
-def wait(future: Future[Any]) -> Any:
+def wait(future: Future[object]) -> Any:
     """The result of a forked task. TypeError for anything else."""
     if not isinstance(future, Future):
         raise TypeError(f"wait(): incompatible function arguments: expected a Future, got {type(future).__name__}")

@@ -55,7 +55,7 @@ class ScriptModule(Module):
 _MARKED = "_is_script_method"
 
 
-def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+def script_method(fn: Callable[..., object]) -> Callable[..., Any]:
     """Marks a method of a ScriptModule as TorchScript."""
 
     @functools.wraps(fn)

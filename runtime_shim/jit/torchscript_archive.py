@@ -298,7 +298,7 @@ def unpickle(
     data: bytes,
     record: str,
     builders: Mapping[str, Builder],
-    storage: Callable[[Any], Any],
+    storage: Callable[[object], object],
     instances: Instances,
 ) -> Any:
     """The value of the pickle `data`; `record` names it in errors. Raises ArchiveError."""

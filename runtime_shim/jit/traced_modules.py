@@ -184,10 +184,10 @@ class _FunctionHolder(Module):
 
 def trace_module(
     mod: Module,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     optimize: object = None,
     check_trace: bool = True,
-    check_inputs: Sequence[Mapping[str, Any]] | None = None,
+    check_inputs: Sequence[Mapping[str, object]] | None = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
     *_: object,
@@ -319,7 +319,7 @@ def _tensors(value: object) -> list[Tensor]:
     return [found for part in value for found in _tensors(part)] if isinstance(value, (list, tuple)) else []
 
 
-def _result(value: object, code: Callable[[Any], str]) -> str:
+def _result(value: object, code: Callable[[object], str]) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(_result(part, code) for part in value)}{',' if len(value) == 1 else ''})"
     if isinstance(value, list):

@@ -58,7 +58,7 @@ def define(
     if isinstance(qualname, Library):
         library, name = qualname, qualname.define(schema, alias_analysis, tags=tags)
 
-        def implement(function: Callable[..., Any]) -> Callable[..., Any]:
+        def implement(function: Callable[..., object]) -> Callable[..., Any]:
             library.impl(name, function)
             return function
 
@@ -103,7 +103,7 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
 
 def register_autograd(
     op: object,
-    backward: Callable[..., Any],
+    backward: Callable[..., object],
     /,
     *,
     setup_context: Callable[..., None] | None = None,
@@ -128,7 +128,12 @@ def register_autograd(
 
 
 def register_fake(
-    op: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None, allow_override: bool = False
+    op: Any,
+    func: Callable[..., object] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    allow_override: bool = False,
 ) -> Any:
     """Register what an op does with tensors without memory. The shim has none, so that it never runs.
 
@@ -147,13 +152,13 @@ def register_fake(
     return register if func is None else register(func)
 
 
-def impl_abstract(qualname: object, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+def impl_abstract(qualname: object, func: Callable[..., object] | None = None, *, lib: Library | None = None) -> Any:
     """The old name of `register_fake`."""
     return register_fake(qualname, func, lib=lib)
 
 
 def register_kernel(
-    op: object, device_types: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None
+    op: object, device_types: object, func: Callable[..., object] | None = None, /, *, lib: Library | None = None
 ) -> Any:
     """Register what an op does for one type of device, several, or all (None); usable as a decorator."""
     own = defined_op(op)
@@ -169,7 +174,7 @@ def register_kernel(
     return register if func is None else register(func)
 
 
-def register_vmap(op: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+def register_vmap(op: object, func: Callable[..., object] | None = None, /, *, lib: Library | None = None) -> Any:
     """Accepted; the shim has no vmap, so that it never runs."""
     own = defined_op(op)
     schema = (_defined(op) if own is None else own._opoverload)._schema

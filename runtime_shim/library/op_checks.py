@@ -55,14 +55,14 @@ class _Seen(NamedTuple):
 
 def opcheck(
     op: object,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any] | None = None,
+    args: tuple[object, ...],
+    kwargs: dict[str, object] | None = None,
     *,
     test_utils: str | Sequence[str] = DEFAULT_CHECKS,
     raise_exception: bool = True,
     atol: float | None = None,
     rtol: float | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Call the op in several ways with sample arguments: for each check "SUCCESS", or what it found.
 
     OpCheckError where a check fails, unless `raise_exception` is false.
@@ -78,7 +78,7 @@ def opcheck(
         raise ValueError(
             f"opcheck(op, ..., test_utils={wanted}), expected test_utils to be subset of {ALL_CHECKS} but it was not"
         )
-    results: dict[str, Any] = {}
+    results: dict[str, object] = {}
     for name in wanted:
         if name not in _CHECKS:
             raise NotImplementedError(f"the shim has no {name}; supported: {', '.join(_CHECKS)}")

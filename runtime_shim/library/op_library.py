@@ -253,7 +253,9 @@ def declare_op(name: str, schema: str, place: str, called_from_python: Callable[
     _share(name, called_from_python)
 
 
-def implement(name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]) -> None:
+def implement(
+    name: str, key: str, kernel: Callable[..., object] | None, called_from_python: Callable[[], None]
+) -> None:
     """Put `kernel` under a dispatch key of the op; None lets calls go on to the next layer."""
     if key not in KEYS:
         if ELSEWHERE.fullmatch(key) or REFUSED.fullmatch(key) or key in ("Autocast", "Undefined"):

@@ -180,7 +180,7 @@ class _Parser:
 
     def default(self, kind: SchemaType) -> Any:
         if self.kind == "[":
-            values: list[Any] = []
+            values: list[object] = []
             if kind.name not in ("int", "SymInt", "float", "complex", "bool"):
                 raise RuntimeError(f"\nlists are only supported for float, int and complex types:\n{self.marked()}")
             self.next()
@@ -218,8 +218,8 @@ def _lists_of(kind: Any) -> tuple[Any, ...]:
     )
 
 
-def _parameter_types() -> dict[Any, str]:
-    found: dict[Any, str] = {}
+def _parameter_types() -> dict[object, str]:
+    found: dict[object, str] = {}
     for kind, name in ((Tensor, "Tensor"), (int, "SymInt"), (float, "float"), (bool, "bool"), (str, "str"),
                        (_NUMBER, "Scalar"), (dtype, "ScalarType"), (device, "Device")):  # fmt: skip
         found[kind] = name
@@ -250,7 +250,9 @@ RETURN_TYPES: dict[Any, str] = {
 SUPPORTED_PARAM_TYPES, SUPPORTED_RETURN_TYPES = PARAMETER_TYPES, RETURN_TYPES
 
 
-def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: object, op_name: str | None = None) -> str:
+def infer_schema(
+    prototype_function: Callable[..., object], /, *, mutates_args: object, op_name: str | None = None
+) -> str:
     """The schema that the annotations of a function say, `(Tensor x, SymInt n=2) -> Tensor`.
 
     `mutates_args` names the parameters that are written to, or is "unknown": then all tensors are. ValueError if a

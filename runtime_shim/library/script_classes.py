@@ -74,10 +74,10 @@ def add_method(
     def call(self: TorchbindObject, *args: object, **kwargs: object) -> Any:
         return function(self, *bind(args, kwargs))
 
-    def get_state(self: TorchbindObject) -> tuple[Any, str]:
+    def get_state(self: TorchbindObject) -> tuple[object, str]:
         return function(self), self._type()  # with the class's name, as PyTorch has it
 
-    def set_state(self: TorchbindObject, state: tuple[Any, str]) -> None:
+    def set_state(self: TorchbindObject, state: tuple[object, str]) -> None:
         self._pointer = function(state[0])
 
     def assign(self: TorchbindObject, value: object) -> None:
@@ -99,9 +99,9 @@ def add_method(
 
 
 def _binder(
-    shown: str, names: list[str], defaults: list[Any]
+    shown: str, names: list[str], defaults: list[object]
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
-    def bind(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def bind(args: tuple[object, ...], kwargs: dict[str, object]) -> list[object]:
         values = list(args)
         for position in range(len(args), len(names)):
             name = names[position]

@@ -235,7 +235,7 @@ class _ConvTransposeNd(_Convolution):
             )
         return tuple(size - low for size, low in zip(wanted, least, strict=True))
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: object = None) -> Tensor:
         call = FUNCTIONS[f"conv_transpose{self._dimensions}d"]
         return call(
             input,

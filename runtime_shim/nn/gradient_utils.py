@@ -66,7 +66,7 @@ def clip_grad_norm_(
     return total
 
 
-def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, object], prefix: str) -> None:
     """Take a prefix off the keys of a state dict and of its metadata, in place."""
     for key in [key for key in state_dict if key.startswith(prefix)]:
         state_dict[key[len(prefix) :]] = state_dict.pop(key)
@@ -97,7 +97,7 @@ def vector_to_parameters(vec: Tensor, parameters: Any) -> None:
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     """A function that makes `n` values of one, and a tuple of several."""
 
-    def parse(x: object) -> tuple[Any, ...]:
+    def parse(x: object) -> tuple[object, ...]:
         return tuple(x) if isinstance(x, collections.abc.Iterable) else tuple(repeat(x, n))
 
     parse.__name__ = name
@@ -110,7 +110,7 @@ _triple = _ntuple(3, "_triple")
 _quadruple = _ntuple(4, "_quadruple")
 
 
-def _reverse_repeat_tuple(t: tuple[Any, ...], n: int) -> tuple[Any, ...]:
+def _reverse_repeat_tuple(t: tuple[object, ...], n: int) -> tuple[object, ...]:
     """From the last value to the first one, each `n` times: padding as `F.pad` takes it."""
     return tuple(x for x in reversed(t) for _ in range(n))
 

@@ -116,7 +116,7 @@ class BackwardHookFunction(Function):
         return args
 
     @staticmethod
-    def backward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx: object, *args: Tensor) -> tuple[Tensor, ...]:
         return args
 
 
@@ -141,7 +141,7 @@ class FullBackward:
         return tuple(found)
 
     @staticmethod
-    def _unpack(index: list[int], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _unpack(index: list[int], values: tuple[object, ...]) -> tuple[object, ...]:
         return tuple(values[i] for i in index)
 
     def _through_node(
@@ -241,7 +241,7 @@ class FullBackward:
         return type(result)(*made[0]) if hasattr(result, "_fields") else made[0]
 
 
-def hook_the_old_way(module: Any, inputs: tuple[Any, ...], result: Tensor, hooks: list[Hook]) -> None:
+def hook_the_old_way(module: object, inputs: tuple[object, ...], result: Tensor, hooks: list[Hook]) -> None:
     """Attach non-full backward hooks to the node that made the first tensor of a result."""
     found = result
     while not isinstance(found, Tensor):

@@ -81,7 +81,7 @@ class LoadHook:
     def __call__(self, *args: Any) -> Any:
         return self.hook(self.module(), *args) if self.module is not None else self.hook(*args)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         found = {"hook": self.hook, "with_module": self.with_module}
         if self.module is not None:
             found["module"] = self.module()

@@ -222,7 +222,7 @@ class CTCLoss(Module):
         super().__init__()
         self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
 
-    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: object, target_lengths: object) -> Tensor:
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
@@ -265,7 +265,7 @@ class _MaxUnpool(Module):
         self.stride = self.kernel_size if stride is None else each(stride)
         self.padding = each(padding)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: object = None) -> Tensor:
         return type(self)._function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self) -> str:
@@ -324,7 +324,7 @@ CircularPad1d, CircularPad2d, CircularPad3d = (_pad("Circular", n) for n in (1, 
 # -- the rest
 
 
-def _dropout(name: str, function: Callable[..., Any]) -> type[_DropoutNd]:
+def _dropout(name: str, function: Callable[..., object]) -> type[_DropoutNd]:
     made = type(name, (_DropoutNd,), {"_function": staticmethod(function), "__module__": __name__})
     made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
     return made

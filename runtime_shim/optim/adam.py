@@ -56,7 +56,7 @@ class Adam(Moments):
         names = "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused"
         super().__init__(params, chosen(locals(), f"{names} decoupled_weight_decay"), fused=fused)
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
 

@@ -104,11 +104,11 @@ class Adagrad(Optimizer):
                 self._start(p, group, self.state[p])
 
     @staticmethod
-    def _start(p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def _start(p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         state["step"] = FUNCTIONS["tensor"](0.0)
         state["sum"] = FUNCTIONS["full_like"](p, group["initial_accumulator_value"]).detach()
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:  # of a group that was added later
             self._start(p, group, state)
 
@@ -143,7 +143,7 @@ class Adadelta(Optimizer):
         check_at_least_zero(epsilon=eps, weight_decay=weight_decay)
         super().__init__(params, chosen(locals(), "lr rho eps weight_decay maximize capturable foreach differentiable"))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "square_avg", "acc_delta")
 
@@ -177,7 +177,7 @@ class Adamax(Moments):
         names = "lr betas eps weight_decay foreach maximize differentiable capturable"
         super().__init__(params, chosen(locals(), names))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "exp_avg", "exp_inf")
 
@@ -212,7 +212,7 @@ class NAdam(Moments):
         names = "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable"
         super().__init__(params, chosen(locals(), f"{names} differentiable"))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state)
             state["mu_product"] = FUNCTIONS["ones"](())
@@ -258,7 +258,7 @@ class RAdam(Moments):
         names = "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable"
         super().__init__(params, chosen(locals(), names))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "exp_avg", "exp_avg_sq")
 

@@ -114,7 +114,7 @@ class Optimizer:
                         self.state[p] = state
         return loss
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         """Make the state that `update` needs, if there is none yet."""
 
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
@@ -176,7 +176,7 @@ def _cast(p: Tensor, value: object, key: str | None = None) -> Any:
     return value
 
 
-def chosen(arguments: dict[str, Any], names: str) -> dict[str, Any]:
+def chosen(arguments: dict[str, object], names: str) -> dict[str, object]:
     """Options of a group, in PyTorch's order, out of what a constructor was given."""
     return {name: arguments[name] for name in names.split()}
 
@@ -208,7 +208,7 @@ def check_betas(betas: tuple[float, float]) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
-def start(p: Tensor, state: dict[str, Any], *names: str) -> None:
+def start(p: Tensor, state: dict[str, object], *names: str) -> None:
     """A new state: the count of steps, and zeros of the parameter's shape under each name."""
     state["step"] = FUNCTIONS["tensor"](0.0)
     for name in names:
@@ -229,7 +229,7 @@ def largest_of(kept: Tensor, other: Tensor, group: dict[str, Any]) -> Tensor:
     return found
 
 
-def with_decay(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
+def with_decay(p: Tensor, grad: Tensor, group: dict[str, object]) -> Tensor:
     """The gradient that is followed: negated to maximize, and with the weight decay added."""
     if group["maximize"]:
         grad = -grad

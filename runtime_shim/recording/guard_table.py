@@ -113,7 +113,7 @@ class GuardTable:
             if len(active) == depth:
                 thread.busy = False
 
-    def counted(self, number: int, guard: Any, lasting: bool = False) -> Any:
+    def counted(self, number: int, guard: object, lasting: bool = False) -> Any:
         """`guard`, counted when it is entered; a `lasting` one is in force from where it is made, and is never left."""
         if lasting:
             self._add(number, 0)
@@ -133,7 +133,7 @@ def table_of(specification: Specification) -> GuardTable | None:
 def within_reach(table: GuardTable | None) -> Iterator[None]:
     """Inside, Python code finds what its guards are wrapped in, whether or not anything is counted."""
 
-    def plain(number: int, guard: Any, lasting: bool = False) -> Any:
+    def plain(number: int, guard: object, lasting: bool = False) -> Any:
         return guard
 
     before = vars(builtins).get(BUILTIN)
@@ -173,7 +173,7 @@ class _CountedGuard:
             return _CountedGuard(self._table, self._number, made)  # the class itself was named
         return made if isinstance(made, type) else self._around(made)
 
-    def _around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _around(self, function: Callable[..., object]) -> Callable[..., Any]:
         """`function`, which holds the guard while it runs."""
         table, number = self._table, self._number
         if inspect.isgeneratorfunction(function):

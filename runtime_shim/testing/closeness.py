@@ -244,13 +244,13 @@ def _incomparable(actual: object, expected: object) -> TypeError:
 def make_tensor(
     *shape: Any,
     dtype: dtypes.dtype,
-    device: Any = "cpu",
+    device: object = "cpu",
     low: float | None = None,
     high: float | None = None,
     requires_grad: bool = False,
     noncontiguous: bool = False,
     exclude_zero: bool = False,
-    memory_format: Any = None,
+    memory_format: object = None,
 ) -> Tensor:
     """A tensor of that shape with uniformly drawn elements in `[low, high)`.
 

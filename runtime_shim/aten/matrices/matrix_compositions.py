@@ -90,7 +90,7 @@ def logdet(self: Tensor) -> Tensor:
     return FUNCTIONS["where"](sign < 0, float("nan"), logarithm)
 
 
-def _by_old_name(name: str, new: str, results: Callable[[Any], Any] = lambda result: result) -> None:
+def _by_old_name(name: str, new: str, results: Callable[[object], object] = lambda result: result) -> None:
     @composite(name)
     def call(self: Tensor, *args: object, **kwargs: object) -> Any:
         return results(FUNCTIONS[new](self, *args, **kwargs))

@@ -108,7 +108,7 @@ def _register_means(rank: int) -> Callable[..., Tensor]:
 _MEANS = {rank: _register_means(rank) for rank in (2, 3)}
 
 
-def _adaptive_mean(rank: int, input: Tensor, output_size: Any) -> Tensor:
+def _adaptive_mean(rank: int, input: Tensor, output_size: object) -> Tensor:
     name = f"adaptive_avg_pool{rank}d"
     size = _given_size(output_size, input, rank)
     shape = input._array.shape
@@ -170,7 +170,7 @@ def _adaptive_maxima(x: Array, size: Ints) -> Array:
     pieces = [_pieces(n, o) for n, o in zip(inner, size, strict=True)]
     longest = [int((end - start).max(initial=0)) for start, end in pieces]
 
-    def candidates() -> Iterable[tuple[Array, Array, Any]]:
+    def candidates() -> Iterable[tuple[Array, Array, object]]:
         for position in np.ndindex(*longest):
             counts: Any = np.ones((1,) * rank, bool)
             places = []
@@ -198,7 +198,7 @@ def _register_maxima(rank: int) -> Callable[..., Tensor]:
 _MAXIMA = {rank: _register_maxima(rank) for rank in (2, 3)}
 
 
-def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
+def _adaptive_max(rank: int, input: Tensor, output_size: object) -> tuple[Tensor, Tensor]:
     name = f"adaptive_max_pool{rank}d"
     size = _given_size(output_size, input, rank)
     shape = input._array.shape

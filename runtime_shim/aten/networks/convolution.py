@@ -358,7 +358,7 @@ def _checked_options(
     transposed: bool,
     output_padding: object,
     groups: int,
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
     """The options of a convolution of as many dimensions as the weight has; RuntimeError for what doesn't fit."""
     count = weight._array.ndim - 2
     if count <= 0:

@@ -27,7 +27,7 @@ def parameters_of(op: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _accepted(function: Callable[..., Any]) -> frozenset[str] | None:
+def _accepted(function: Callable[..., object]) -> frozenset[str] | None:
     """The parameters of a function; None for one that takes all, or is written in C."""
     try:
         parameters = signature_of(function).parameters
@@ -37,7 +37,7 @@ def _accepted(function: Callable[..., Any]) -> frozenset[str] | None:
     return None if takes_all else frozenset(parameters)
 
 
-def call_by_names(op: str, function: Callable[..., Any], **more: object) -> Callable[..., Any]:
+def call_by_names(op: str, function: Callable[..., object], **more: object) -> Callable[..., Any]:
     """What takes the arguments of an op and calls the function; what the function doesn't take is of no account."""
     accepted = _accepted(function)
 

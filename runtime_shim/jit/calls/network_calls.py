@@ -101,7 +101,7 @@ def _upsample(op_name: str, mode: str, align: bool) -> None:
 
         def upsample(x: object, size: object, *values: object) -> Any:
             rest = list(values)
-            keywords: dict[str, Any] = {"mode": mode}
+            keywords: dict[str, object] = {"mode": mode}
             if align:
                 keywords["align_corners"] = rest.pop(0)
             factors = rest[0] if rest else None

@@ -29,7 +29,7 @@ def adapter(*names: str) -> Callable[[Adapter], Adapter]:
     return register
 
 
-def backend_function(backend: Any, *paths: str) -> CallFunction:
+def backend_function(backend: object, *paths: str) -> CallFunction:
     """The first of these dotted names that the backend has. Raises BackendLacks."""
     for path in paths:
         found = backend
@@ -114,7 +114,7 @@ for _name in ("is_leaf", "mT", "mH"):
 _attribute("numpy_T", "T")
 
 
-def _constant(value: Any, *names: str) -> None:
+def _constant(value: object, *names: str) -> None:
     @adapter(*names)
     def make(arguments: Arguments) -> CallFunction:
         return lambda tensor: value
@@ -233,7 +233,7 @@ for _name in ("sum", "mean", "nansum", "nanmean", "prod"):
 def _norm(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "norm")
 
-    def norm(tensor: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, **given: Any) -> Any:
+    def norm(tensor: object, p: object = 2, dim: object = None, keepdim: bool = False, **given: Any) -> Any:
         keywords = arguments.keywords(given)
         order = 2 if p is None else p
         if dim is None:
@@ -271,7 +271,7 @@ def _slice(arguments: Arguments) -> CallFunction:
     return take
 
 
-def _subscript(indices: list[Any]) -> tuple[Any, ...]:
+def _subscript(indices: list[object]) -> tuple[object, ...]:
     return tuple(slice(None) if index is None else index for index in indices)
 
 

@@ -23,14 +23,14 @@ from .call_registry import script_op
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def wrap_to_64_bits(value: Any) -> Any:
+def wrap_to_64_bits(value: object) -> Any:
     """An int cut to 64 bits as two's complement; anything else as it is."""
     if type(value) is int and not _LOWEST <= value <= _HIGHEST:
         return (value - _LOWEST) % (1 << 64) + _LOWEST
     return value
 
 
-def _wrapping(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _wrapping(function: Callable[[object, object], object]) -> Callable[[Any, Any], Any]:
     return lambda left, right: wrap_to_64_bits(function(left, right))
 
 
@@ -40,7 +40,7 @@ script_op("number", "mul")(_wrapping(operator.mul))
 script_op("number", "neg")(lambda value: wrap_to_64_bits(-value))
 
 
-def as_they_are(kind: str, holder: Any, names: str) -> None:
+def as_they_are(kind: str, holder: object, names: str) -> None:
     """Registers what Python has under the same name."""
     for name in names.split():
         script_op(kind, name)(getattr(holder, name))
@@ -180,7 +180,7 @@ def _max(left: Any, right: Any) -> Any:
     return _common(left, right)(max(left, right))
 
 
-def _common(left: Any, right: Any) -> Callable[[Any], Any]:
+def _common(left: object, right: object) -> Callable[[Any], Any]:
     return float if isinstance(left, float) or isinstance(right, float) else int
 
 
@@ -285,7 +285,7 @@ def _add_in_place(values: list[Any], more: list[Any]) -> list[Any]:
     return values
 
 
-def _sort_key(value: Any) -> Any:
+def _sort_key(value: object) -> Any:
     less = value.script_class.methods.get("__lt__") if hasattr(value, "script_class") else None
     return value if less is None else _ByMethod(value, less)
 
@@ -346,17 +346,17 @@ any_value(lambda left, right: not _same(left, right), "__isnot__")
 any_value(to_text, "str")
 
 
-def _same(left: Any, right: Any) -> bool:
+def _same(left: object, right: object) -> bool:
     return left is right
 
 
-def _unwrap(value: Any) -> Any:
+def _unwrap(value: object) -> Any:
     if value is None:
         raise RuntimeError("Unwrapping null optional")
     return value
 
 
-def _wait(value: Any) -> Any:
+def _wait(value: object) -> Any:
     return value.value if isinstance(value, ForkedTask) else value
 
 

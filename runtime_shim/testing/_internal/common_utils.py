@@ -42,7 +42,7 @@ IS_FBCODE = IS_SANDCASTLE = TEST_CUDA = TEST_MULTIGPU = TEST_WITH_ROCM = TEST_MP
 TEST_WITH_ASAN = TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = False
 
 
-def _comparable(value: Any, other: Any) -> Any:
+def _comparable(value: object, other: object) -> Any:
     """`value` in the form in which it is compared with `other`: arrays as tensors, numbers beside a tensor as one."""
     if isinstance(value, np.ndarray):
         return new_tensor(np.array(value))
@@ -110,7 +110,7 @@ class TestCase(unittest.TestCase):
         self,
         x: Tensor,
         y: Tensor,
-        msg: Any = None,
+        msg: object = None,
         *,
         atol: float | None = None,
         rtol: float | None = None,
@@ -179,7 +179,7 @@ class parametrize:
         return "_".join(f"{name}_{_shown(value, number)}" for name, value in values.items())
 
 
-def _shown(value: Any, number: int) -> str:
+def _shown(value: object, number: int) -> str:
     if isinstance(value, dtypes.dtype):
         return value.name
     if isinstance(value, bool | int | float | str):
@@ -207,7 +207,7 @@ def instantiate_parametrized_tests(generic_cls: type) -> type:
     return generic_cls
 
 
-def _with(test: Callable[..., Any], values: dict[str, Any]) -> Callable[..., Any]:
+def _with(test: Callable[..., object], values: dict[str, object]) -> Callable[..., Any]:
     @functools.wraps(test)
     def run(self: Tensor) -> Any:
         return test(self, **values)
