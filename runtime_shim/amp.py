@@ -70,7 +70,7 @@ class GradScaler:
     def get_scale(self) -> float:
         return 1.0
 
-    def scale(self, outputs: object) -> Any:
+    def scale(self, outputs: object) -> object:
         return outputs
 
     def unscale_(self, optimizer: object) -> None:

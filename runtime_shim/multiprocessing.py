@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing as _python
 from multiprocessing import *  # noqa: F403
-from typing import Any
 
 from .core.error_texts import UnsupportedError
 
@@ -24,7 +23,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
 
 def spawn(fn: object, args: object = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
-          start_method: str = "spawn") -> Any:  # fmt: skip
+          start_method: str = "spawn") -> object:  # fmt: skip
     """Not supported: a new interpreter would import another torch."""
     raise UnsupportedError("the shim has no torch.multiprocessing.spawn; supported: Process, Pool")
 

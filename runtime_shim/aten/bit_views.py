@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.dtypes import Array, sizes
-from ..core.function_table import FUNCTIONS, INTERNAL
+from ..core.function_table import FUNCTIONS, INTERNAL, AnyFunction
 from ..core.memory_layout import Geometry, geometry
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor, address, attach, new_tensor
@@ -236,7 +236,7 @@ attach("imag", property(_imag, _write_part(_imag)))
 FUNCTIONS["real"], FUNCTIONS["imag"] = _real, _imag
 
 
-def _each(view: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
+def _each(view: Callable[[Tensor], Tensor]) -> AnyFunction:
     """The view of a tensor, or a tuple with that of each of several tensors."""
 
     def call(*tensors: Any) -> Any:

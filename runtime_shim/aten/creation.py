@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.device import check_device
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
 from ..core.error_texts import public_call, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like
@@ -95,7 +95,7 @@ def requires_grad_now(t: Tensor) -> bool:
     return state.grad_mode and bool(t._keys & ~state.excluded & AUTOGRAD) and t.requires_grad
 
 
-def numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None) -> np.dtype[Any]:
+def numpy_dtype(dtype: dtypes.dtype | None, default: NumpyDtype | None = None) -> NumpyDtype:
     if dtype is None:
         return default if default is not None else dtypes.get_default_dtype().numpy
     if not isinstance(dtype, dtypes.dtype):
@@ -115,7 +115,7 @@ def checked_shape(args: tuple[object, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _allocated(make: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def _allocated(make: Any, shape: tuple[int, ...], dtype: NumpyDtype) -> Array:
     """RuntimeError if no machine has an address for so many bytes."""
     if math.prod(n for n in shape if n) * dtype.itemsize >= 2**63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import CPU, check_device
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like, laid_out
 from ..core.random_engine import RandomEngine
@@ -154,7 +154,7 @@ def initial_seed() -> int:
 def uniform_numbers(
     engine: RandomEngine,
     count: int,
-    target: np.dtype[Any],
+    target: NumpyDtype,
     low: float = 0.0,
     high: float = 1.0,
     *,
@@ -173,7 +173,7 @@ def uniform_numbers(
 def normal_numbers(
     engine: RandomEngine,
     count: int,
-    target: np.dtype[Any],
+    target: NumpyDtype,
     mean: float = 0.0,
     std: float = 1.0,
     *,
@@ -193,7 +193,7 @@ def normal_numbers(
     return (drawn * made(std) + made(mean)).astype(target, copy=False)
 
 
-def part_of(target: np.dtype[Any]) -> np.dtype[Any]:
+def part_of(target: NumpyDtype) -> NumpyDtype:
     """The dtype of a complex number's parts."""
     return np.dtype(f"f{target.itemsize // 2}")
 
@@ -206,14 +206,14 @@ def in_order_of_memory(array: Array, written: Array) -> Array:
 
 
 def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
-    def inexact(target: np.dtype[Any]) -> np.dtype[Any]:
+    def inexact(target: NumpyDtype) -> NumpyDtype:
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
         return target
 
     @factory(name, out=RESIZED, out_title=f"aten::{name}")
     def create(
-        *shape: Any, size: object = None, dtype: dtypes.dtype | None = None, generator: Generator | None = None
+        *shape: object, size: object = None, dtype: dtypes.dtype | None = None, generator: Generator | None = None
     ) -> Array:
         target = inexact(numpy_dtype(dtype))
         dimensions = checked_shape(shape if size is None else (size,))
@@ -237,7 +237,7 @@ _random("rand", uniform_numbers, "check_uniform_bounds")
 _random("randn", normal_numbers, "normal_kernel_cpu")
 
 
-def random_integers(engine: RandomEngine, low: int, high: int, count: int, target: np.dtype[Any]) -> Array:
+def random_integers(engine: RandomEngine, low: int, high: int, count: int, target: NumpyDtype) -> Array:
     """`count` integers in [low, high), as `target`. RuntimeError where there are none, or it doesn't hold them."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -246,7 +246,7 @@ def random_integers(engine: RandomEngine, low: int, high: int, count: int, targe
     return (drawn + np.uint64(low) if low >= 1 << 63 else drawn.astype(np.int64) + low).astype(target)
 
 
-def _check_bounds(low: int, last: int, target: np.dtype[Any]) -> None:
+def _check_bounds(low: int, last: int, target: NumpyDtype) -> None:
     """Raises RuntimeError unless the dtype holds both."""
     if target.kind in "iu":
         least, greatest = int(np.iinfo(target).min), int(np.iinfo(target).max)
@@ -260,7 +260,7 @@ def _check_bounds(low: int, last: int, target: np.dtype[Any]) -> None:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_CHAR[target.char].short}")
 
 
-def _integers(low: int, high: int, shape: tuple[int, ...], target: np.dtype[Any], chosen: Generator | None) -> Array:
+def _integers(low: int, high: int, shape: tuple[int, ...], target: NumpyDtype, chosen: Generator | None) -> Array:
     return random_integers(engine_of(chosen), low, high, math.prod(shape), target).reshape(shape)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite
 from .creation import factory, finish, numpy_dtype
@@ -97,9 +97,7 @@ def _bounds(name: str, start: object, end: object, steps: int) -> tuple[object, 
     return first, last
 
 
-def _spaced_dtype(
-    name: str, start: object, end: object, dtype: dtypes.dtype | None, out: Tensor | None
-) -> np.dtype[Any]:
+def _spaced_dtype(name: str, start: object, end: object, dtype: dtypes.dtype | None, out: Tensor | None) -> NumpyDtype:
     if out is not None:
         return numpy_dtype(dtype or out.dtype)
     if isinstance(start, complex) or isinstance(end, complex):

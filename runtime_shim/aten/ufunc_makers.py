@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.dtypes import Array, can_cast, cast_error, result_type
+from ..core.dtypes import Array, NumpyDtype, can_cast, cast_error, result_type
 from ..core.error_texts import MISSING, wrong_type
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.memory_layout import blank_like
 from ..core.tensor import Tensor, ndarray, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
@@ -40,7 +40,7 @@ def is_operand(value: object) -> bool:
     return isinstance(value, Tensor | int | float | complex | np.number | np.bool_)
 
 
-def cast(value: Any, target: np.dtype[Any]) -> Any:
+def cast(value: Any, target: NumpyDtype) -> Any:
     """An operand in the dtype that an op computes in; integers wrap around."""
     if isinstance(value, ndarray):
         if value.dtype is target:
@@ -54,7 +54,7 @@ def cast(value: Any, target: np.dtype[Any]) -> Any:
         return asarray(value & ((1 << 64) - 1), np.uint64).astype(target)
 
 
-def _in_its_order(value: Array, target: np.dtype[Any]) -> Array:
+def _in_its_order(value: Array, target: NumpyDtype) -> Array:
     """An array in another dtype and the same order in memory; what is expanded stays so."""
     base = value[tuple([slice(0, 1) if not stride else slice(None) for stride in value.strides])]
     made = blank_like(base, target)
@@ -62,7 +62,7 @@ def _in_its_order(value: Array, target: np.dtype[Any]) -> Array:
     return made if made.shape == value.shape else np.broadcast_to(made, value.shape, subok=True)
 
 
-def computation_dtype(result: str, *operands: object) -> np.dtype[Any]:
+def computation_dtype(result: str, *operands: object) -> NumpyDtype:
     common = result_type(*operands)
     if result is FLOAT and common.kind in "biu":
         return dtypes.get_default_dtype().numpy
@@ -83,7 +83,7 @@ def as_operator(call: Any, name: str) -> Any:
 
 def unary(
     name: str,
-    ufunc: Callable[..., Any],
+    ufunc: AnyFunction,
     *,
     result: str = SAME,
     node: str | None = None,
@@ -94,7 +94,7 @@ def unary(
     in_place: Callable[[Any], None] | None = None,
     recorded_in_place: tuple[Op, Op] | None = None,
     **derivatives: Any,
-) -> Callable[..., Any]:
+) -> AnyFunction:
     """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another."""
 
     floating = "f" if "f" in computes.kinds else ""  # the kind that needs no look at what is refused
@@ -148,7 +148,7 @@ def unary(
 
 
 def binary_kernel(
-    ufunc: Callable[..., Any],
+    ufunc: AnyFunction,
     result: str,
     check: Callable[[Any, Any], None] | None,
     plain_scalars: bool = True,
@@ -243,7 +243,7 @@ def _recorded_comparison(name: str, kernel: Any) -> tuple[Op, Op]:
 
 def binary(
     name: str,
-    ufunc: Callable[..., Any],
+    ufunc: AnyFunction,
     *,
     result: str = SAME,
     node: str | None = None,
@@ -260,7 +260,7 @@ def binary(
     number_first_form: Op | None = None,
     recorded_in_place: tuple[Op, Op] | None = None,
     **derivatives: Any,
-) -> Callable[..., Any]:
+) -> AnyFunction:
     """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
 
     With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
@@ -332,7 +332,7 @@ def binary(
 
         def call_(
             self: Tensor = MISSING, other: object = MISSING, *, alpha: object = 1, is_operator: bool = False
-        ) -> Any:
+        ) -> object:
             try:
                 numbered = numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD
                 chosen = without_tensor if numbered else op

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 from ..core import dtypes, error_texts
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.tensor import IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, history, raw_is_leaf, requires_grad
 from ..core.thread_state import tls
 from ..dispatch.writing_layers import bump
@@ -127,7 +126,7 @@ class _Context(Node):
                 s.release()
 
 
-def _backward_of(function: Any) -> Callable[..., Any]:
+def _backward_of(function: Any) -> AnyFunction:
     if function.backward is not Function.backward and function.vjp is not Function.vjp:
         raise RuntimeError(
             "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
@@ -386,7 +385,7 @@ def _save(ctx: Any) -> None:
     ctx.saved = saved
 
 
-def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+def once_differentiable(function: AnyFunction) -> AnyFunction:
     """For `backward`: run it without recording; differentiating its result again raises RuntimeError."""
 
     @functools.wraps(function)

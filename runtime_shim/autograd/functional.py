@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.gradient_modes import enable_grad
 from ..core.tensor import Tensor
 from . import grad as _grad
@@ -193,7 +193,7 @@ def _directions(v: object, like: Tensors, is_tuple: bool, call: str, what: str) 
 
 
 def vjp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and v times its Jacobian."""
     with enable_grad():
@@ -218,7 +218,7 @@ def _prepared_v(v: object, like: Tensors, is_tuple: bool, call: str, create_grap
 
 
 def jvp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and its Jacobian times v, by going backward twice."""
     with enable_grad():
@@ -243,7 +243,7 @@ def jvp(
 
 
 def jacobian(
-    func: Callable[..., Any],
+    func: AnyFunction,
     inputs: object,
     create_graph: bool = False,
     strict: bool = False,
@@ -333,7 +333,7 @@ def hessian(
 
 
 def vhp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The output of `func`, and v times its Hessian."""
     with enable_grad():
@@ -355,7 +355,7 @@ def vhp(
 
 
 def hvp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The output of `func`, and its Hessian times v, by going backward twice."""
     with enable_grad():

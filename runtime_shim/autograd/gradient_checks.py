@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import BY_CHAR, Array, Size
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import tls
 from . import _as_tuple, grad
@@ -64,7 +65,7 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
+    func: AnyFunction,
     inputs: object,
     grad_outputs: object = None,
     *,
@@ -155,7 +156,7 @@ def _inputs_to_check(inputs: Sequence[object]) -> list[Tensor]:
 
 
 def _check(
-    func: Callable[..., Any],
+    func: AnyFunction,
     inputs: Sequence[Any],
     eps: float,
     atol: float,
@@ -293,7 +294,7 @@ def _analytical(output: Tensor, inputs: list[Tensor], dtypes: bool) -> list[Arra
 
 
 def _numerical(
-    func: Callable[..., Any], inputs: Sequence[Any], t: Tensor, outputs: Sequence[Tensor], eps: float
+    func: AnyFunction, inputs: Sequence[Any], t: Tensor, outputs: Sequence[Tensor], eps: float
 ) -> list[Array]:
     """The same by central differences. The elements of `t` are changed and put back, and no version counts it."""
     wanted = [i for i, o in enumerate(_as_tuple(func(*inputs))) if _is_among(o, outputs)]

@@ -22,7 +22,7 @@ from .dtypes import Array
 _ndarray = np.ndarray
 
 
-def _immutable(*args: object) -> Any:
+def _immutable(*args: object) -> object:
     raise RuntimeError(
         "ZeroTensors are immutable. Please use the materialized zero tensor obtained using .clone() if you want a "
         "mutable tensor."

@@ -95,7 +95,7 @@ class _Limits:
         return str(self._dtype).removeprefix("torch.")
 
 
-def _made(cls: type[_Limits], dtype: object, found: object) -> Any:
+def _made(cls: type[_Limits], dtype: object, found: object) -> object:
     made = object.__new__(cls)
     object.__setattr__(made, "_dtype", dtype)
     object.__setattr__(made, "_found", found)

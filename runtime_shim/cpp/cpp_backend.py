@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from ..core.error_texts import REQUIRES_GRAD_ON_INFERENCE
+from ..core.function_table import AnyFunction
 from .op_spellings import AnyTensor, BackwardChecks, OpSpellings, ScriptModuleQuestions
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
@@ -48,14 +49,14 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
 
     # ---- ops
 
-    def op(self, name: str) -> Callable[..., Any]:
+    def op(self, name: str) -> AnyFunction:
         """The callable behind the C++ method or function `name`.
 
         Raises NotImplementedError when the module has no such op.
         """
         return self._find(name, (self.torch.Tensor, self.torch))
 
-    def _find(self, name: str, holders: Sequence[object]) -> Callable[..., Any]:
+    def _find(self, name: str, holders: Sequence[object]) -> AnyFunction:
         """The op in the first of the holders that has it, or in nn.functional: importing that takes a while."""
         if name.startswith("fft_"):  # C++ has no namespaces of functions
             return getattr(self.torch.fft, name.removeprefix("fft_"))
@@ -66,23 +67,23 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
             return getattr(self.torch.nn.functional, name)
         raise NotImplementedError(f"the shim has no torch.{name}")
 
-    def scalar_op(self, name: str) -> Callable[..., Any]:
+    def scalar_op(self, name: str) -> AnyFunction:
         """The overload of `name` whose second operand is a number that stays a number."""
         return self.op(name)
 
-    def function(self, name: str) -> Callable[..., Any]:
+    def function(self, name: str) -> AnyFunction:
         """The module's function `name`: a method of that name may order its arguments otherwise, or take no `out`."""
         return self._find(name, (self.torch,))
 
-    def out_form(self, name: str) -> Callable[..., Any]:
+    def out_form(self, name: str) -> AnyFunction:
         """The function `name` for a call with `out=`."""
         return self.function(name)
 
-    def functional(self, name: str) -> Callable[..., Any]:
+    def functional(self, name: str) -> AnyFunction:
         """The function `name` of nn.functional, which may take more than the op of that name."""
         return getattr(self.torch.nn.functional, name)
 
-    def initializer(self, name: str) -> Callable[..., Any]:
+    def initializer(self, name: str) -> AnyFunction:
         """The function `name` of nn.init."""
         return getattr(self.torch.nn.init, name)
 
@@ -467,7 +468,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
             raise RuntimeError(message) from None
         return grads
 
-    def custom_function(self, name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
+    def custom_function(self, name: str, forward: AnyFunction, backward: AnyFunction) -> Any:
         """A Function class whose forward and backward are C++; `node`, their first argument, is opaque here."""
 
         def run_forward(ctx: Any, node: object, *inputs: AnyTensor) -> Any:

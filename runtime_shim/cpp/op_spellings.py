@@ -128,10 +128,10 @@ class OpSpellings:
     def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
         return t.squeeze(*dim)
 
-    def _op_max(self, t: AnyTensor, *args: object) -> Any:
+    def _op_max(self, t: AnyTensor, *args: object) -> object:
         return t.max(*args)
 
-    def _op_min(self, t: AnyTensor, *args: object) -> Any:
+    def _op_min(self, t: AnyTensor, *args: object) -> object:
         return t.min(*args)
 
     # ---- padding and resampling, which Python has as modes of one function
@@ -186,19 +186,19 @@ class OpSpellings:
         empty = self.torch.empty(0, dtype=self.torch.int64)
         return values, next(given) if inverse else empty, next(given) if counts else empty
 
-    def _op__unique2(self, t: AnyTensor, sorted: bool, inverse: bool, counts: bool) -> Any:
+    def _op__unique2(self, t: AnyTensor, sorted: bool, inverse: bool, counts: bool) -> object:
         return self._three(t.unique(sorted, inverse, counts), inverse, counts)
 
-    def _op__unique(self, t: AnyTensor, sorted: bool, inverse: bool) -> Any:
+    def _op__unique(self, t: AnyTensor, sorted: bool, inverse: bool) -> object:
         return self._three(t.unique(sorted, inverse), inverse, False)[:2]
 
-    def _op_unique_dim(self, t: AnyTensor, dim: int, sorted: bool, inverse: bool, counts: bool) -> Any:
+    def _op_unique_dim(self, t: AnyTensor, dim: int, sorted: bool, inverse: bool, counts: bool) -> object:
         return self._three(t.unique(sorted, inverse, counts, dim), inverse, counts)
 
-    def _op_unique_consecutive(self, t: AnyTensor, inverse: bool, counts: bool, dim: int | None) -> Any:
+    def _op_unique_consecutive(self, t: AnyTensor, inverse: bool, counts: bool, dim: int | None) -> object:
         return self._three(t.unique_consecutive(inverse, counts, dim), inverse, counts)
 
-    def _op_unique_dim_consecutive(self, t: AnyTensor, dim: int, inverse: bool, counts: bool) -> Any:
+    def _op_unique_dim_consecutive(self, t: AnyTensor, dim: int, inverse: bool, counts: bool) -> object:
         return self._op_unique_consecutive(t, inverse, counts, dim)
 
     # ---- types of results
@@ -220,7 +220,7 @@ class BackwardChecks:
         """Whether backward says what an error comes from."""
         return bool(self.torch.is_anomaly_enabled())
 
-    def keep_warnings(self) -> Any:
+    def keep_warnings(self) -> object:
         """Keeps warnings until `kept_warnings` is given what comes back."""
         kept = warnings.catch_warnings(record=True)
         said = kept.__enter__()
@@ -254,7 +254,7 @@ class ScriptModuleQuestions:
 
     torch: Any
 
-    def jit_load(self, source: str | bytes, extra_files: dict[str, object]) -> Any:
+    def jit_load(self, source: str | bytes, extra_files: dict[str, object]) -> object:
         """The module of an archive, by its path or its bytes; what it has of the extra files is put in."""
         archive = io.BytesIO(source) if isinstance(source, bytes) else source
         return self.torch.jit.load(archive, _extra_files=extra_files)
@@ -264,7 +264,7 @@ class ScriptModuleQuestions:
         self.torch.jit.save(module, file, _extra_files=extra_files)
         return file.getvalue()
 
-    def jit_run_method(self, module: object, name: str, arguments: list[object]) -> Any:
+    def jit_run_method(self, module: object, name: str, arguments: list[object]) -> object:
         return getattr(module, name)(*arguments)
 
     def jit_train(self, module: Any, on: bool) -> None:
@@ -273,10 +273,10 @@ class ScriptModuleQuestions:
     def jit_to(self, module: Any, where: Any) -> None:
         module.to(where)
 
-    def jit_copy(self, module: object, deep: bool) -> Any:
+    def jit_copy(self, module: object, deep: bool) -> object:
         return copy.deepcopy(module) if deep else copy.copy(module)
 
-    def jit_freeze(self, module: object, preserved: list[str]) -> Any:
+    def jit_freeze(self, module: object, preserved: list[str]) -> object:
         """The module as a frozen one; one that is frozen already has no flag `training`."""
         return self.torch.jit.freeze(module, preserved) if hasattr(module, "training") else module
 
@@ -286,7 +286,7 @@ class ScriptModuleQuestions:
     def is_module(self, value: object) -> bool:
         return isinstance(value, self.torch.nn.Module)
 
-    def jit_attr(self, module: object, name: str) -> Any:
+    def jit_attr(self, module: object, name: str) -> object:
         return getattr(module, name)
 
     def jit_type_name(self, module: Any) -> str:

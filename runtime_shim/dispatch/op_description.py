@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.dtypes import NumpyDtype
 from ..core.error_texts import MISSING, wrong_type
 from .kernel_forms import by_position, numpy_name, widen
 
@@ -61,11 +62,11 @@ class Computes:
         text = f"\"{self.label or title + '_cpu'}\" not implemented for '{{}}'"
         return (*self.refusals, DtypeRefusal(rest, NotImplementedError, text, shapes_first=True))
 
-    def refuse(self, title: str) -> Callable[[np.dtype[Any]], None]:
+    def refuse(self, title: str) -> Callable[[NumpyDtype], None]:
         """A function that raises for a dtype that is refused."""
         refusals = self.of(title)
 
-        def check(dtype: np.dtype[Any]) -> None:
+        def check(dtype: NumpyDtype) -> None:
             kind = "i" if dtype.kind == "u" else dtype.kind
             for refusal in refusals:
                 if kind in refusal.kinds:
@@ -98,7 +99,7 @@ def checked(
     general = found = _checked(kernel, computes, refusals, operands, shapes)
     if operands == (0,) and one_dtype:
 
-        def call_of_one(self: object, *args: object) -> Any:
+        def call_of_one(self: object, *args: object) -> object:
             if isinstance(self, np.ndarray) and self.dtype.kind == "f":
                 return kernel(self, *args)
             return general(self, *args)
@@ -200,11 +201,11 @@ def _check_shapes(kernel: KernelFunction, args: tuple[object, ...]) -> None:
 
 # -- out=
 
-CheckDtype = Callable[[str, "np.dtype[Any]", "np.dtype[Any]"], None]
+CheckDtype = Callable[[str, NumpyDtype, NumpyDtype], None]
 """Given the op's title and the dtypes of the result and of `out`; raises if they don't go together."""
 
 
-def castable(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+def castable(title: str, want: NumpyDtype, got: NumpyDtype) -> None:
     """RuntimeError if the result can't be cast to the dtype of `out`."""
     if not dtypes.can_cast(want, got):
         raise dtypes.cast_error(want, got)
@@ -213,7 +214,7 @@ def castable(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
 def same_dtype(text: str) -> CheckDtype:
     """A check that `out` has the dtype of the result; `text` may name `{title}`, `{want}` and `{got}`."""
 
-    def check(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+    def check(title: str, want: NumpyDtype, got: NumpyDtype) -> None:
         if want != got:
             names = {"want": dtypes.BY_CHAR[want.char], "got": dtypes.BY_CHAR[got.char]}
             raise RuntimeError(text.format(title=title, **names))
@@ -221,7 +222,7 @@ def same_dtype(text: str) -> CheckDtype:
     return check
 
 
-def any_dtype(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+def any_dtype(title: str, want: NumpyDtype, got: NumpyDtype) -> None:
     """The op was computed in the dtype of `out`, so nothing can be wrong with it."""
 
 

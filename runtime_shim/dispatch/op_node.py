@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import NORMAL_KEYS, tls
 from ..tape.nodes import Edge, Grads, Node, node_class
@@ -107,7 +108,7 @@ class OpNode(Node):
         raw = [n for n, v in shown if type(v) in (Saved, list) or v is None]
         return [*super().__dir__(), *(f"_saved_{n}" for n, _ in shown), *(f"_raw_saved_{n}" for n in raw)]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """`grad_fn._saved_self` and the like."""
         if name.startswith("_raw_saved_"):
             value = self._shown().get(name[len("_raw_saved_") :], self)
@@ -127,7 +128,7 @@ class OpNode(Node):
 
 
 def describe_recording(
-    name: str, parameters: KernelFunction, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
+    name: str, parameters: KernelFunction, derivatives: Mapping[str, AnyFunction | None], **facts: Any
 ) -> Op:
     """The description of what an op is recorded as that passes its layers by hand; `parameters` only names them."""
     return describe(name, parameters, derivatives, computes=ANY_DTYPE, numbers=None, **facts)

@@ -13,7 +13,7 @@ import numpy as np
 from ..core import dtypes, error_texts
 from ..core.dtypes import Array
 from ..core.error_texts import wrong_type
-from ..core.function_table import out_type
+from ..core.function_table import AnyFunction, out_type
 from ..core.memory_layout import byte_range, non_overlapping_and_dense, same_memory
 from ..core.tensor import Tensor, address, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, ThreadState, tls
@@ -263,11 +263,11 @@ def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> 
 
 
 def with_out(
-    call: Callable[..., Any],
+    call: AnyFunction,
     name: str,
     rule: OutRule | tuple[OutRule, ...],
     computed_in_out: Callable[..., bool] | None = None,
-) -> Callable[..., Any]:
+) -> AnyFunction:
     """`call`, made of other ops or with several results, with an `out=`: one for each result, by one rule or each by
     its own.
 

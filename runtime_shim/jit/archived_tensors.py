@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from ..core import dtypes, pickle_machine
 from ..core.device import device
+from ..core.function_table import AnyFunction
 from ..core.late_modules import late_module
 from ..core.pickle_machine import CalledByName, Global, Opcode, PickleMachine, naturals, of_kind
 from ..core.resource_budget import brief
@@ -170,7 +170,7 @@ ZIP = b"PK\x03\x04"
 _KEYS = (str, int, float, complex, bool, bytes, tuple, type(None), dtypes.dtype, device)
 
 
-def load_saved(data: bytes, map_location: object) -> Any:
+def load_saved(data: bytes, map_location: object) -> object:
     """The value in the bytes of a file of PyTorch's `torch.save`.
 
     Raises ArchiveError and Malformed, LimitReached when that is more than the account allows that is paid into, and
@@ -218,7 +218,7 @@ class _SavedNames(CalledByName):
                 made._version_counter[0] += 1  # PyTorch calls `set_`
             return made
 
-        self._calls: dict[str, Callable[..., Any]] = {
+        self._calls: dict[str, AnyFunction] = {
             "torch._utils _rebuild_tensor_v2": rebuilt,
             "torch._utils _rebuild_parameter": _parameter,
             **pickle_machine.CALLS,

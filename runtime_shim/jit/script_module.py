@@ -43,7 +43,7 @@ class ArchiveModule(ScriptObject):
                 output = result
         return output
 
-    def run_method(self, name: str, /, *args: object, **kwargs: object) -> Any:
+    def run_method(self, name: str, /, *args: object, **kwargs: object) -> object:
         """Calls a method by name. RuntimeError when the module has none of this name."""
         return self.get_method(name)(*args, **kwargs)
 

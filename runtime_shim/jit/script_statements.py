@@ -111,14 +111,14 @@ def has_one_of(value: object, types: list[Type], world: World) -> bool:
     return any(has_type(value, type_, world) for type_ in types)
 
 
-def class_constant(instance: ScriptObject, name: str) -> Any:
+def class_constant(instance: ScriptObject, name: str) -> object:
     constants = instance.script_class.constants
     if name in constants:
         return constants[name]
     raise RuntimeError(f"{instance.script_class.qualified_name} has no value for `{name}`")
 
 
-def field_of(value: object, name: str) -> Any:
+def field_of(value: object, name: str) -> object:
     if isinstance(value, Enumerator) and name in ("name", "value"):
         return value.name if name == "name" else value.value
     if isinstance(value, tuple) and name in getattr(value, "_fields", ()):

@@ -32,7 +32,7 @@ BACKEND_ALIAS = -2
 Kernel = Callable[..., Any]
 
 
-def fallthrough_kernel(*args: object, **kwargs: object) -> Any:
+def fallthrough_kernel(*args: object, **kwargs: object) -> object:
     """Registered for a key, lets calls go on to the next layer. It is never called."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
@@ -198,7 +198,7 @@ class OpOverload:
         """Whether calls go from Autograd to the backend, and not to a composite of other ops."""
         return bool(self.kernels.get(BACKEND) or (self.kernels.get(BACKEND_ALIAS) and not self._composite_stays))
 
-    def _kernel(self, bit: int) -> Any:
+    def _kernel(self, bit: int) -> object:
         """The kernel that serves a layer, or None."""
         found = self.kernels.get(bit)
         if found:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import AUTOGRAD
 from .custom_op_definitions import CustomOpDef, defined_op, tensors_in
@@ -19,7 +20,7 @@ from .custom_ops import AUTOGRAD_ALIAS, COMPOSITE, OpOverload
 from .schema_parsing import written_names
 
 #: What `register_fake` registered, by qualified name.
-FAKES: dict[str, Callable[..., Any]] = {}
+FAKES: dict[str, AnyFunction] = {}
 ALL_CHECKS = (
     "test_schema",
     "test_autograd_registration",

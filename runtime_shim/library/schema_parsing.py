@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from ..core.device import device
 from ..core.dtypes import dtype
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from .operator_schema import _IN_PYTHON, REQUIRED, Schema, SchemaArgument, SchemaType
 
@@ -178,7 +179,7 @@ class _Parser:
             suffixes.append(suffix)
             text += suffix
 
-    def default(self, kind: SchemaType) -> Any:
+    def default(self, kind: SchemaType) -> object:
         if self.kind == "[":
             values: list[object] = []
             if kind.name not in ("int", "SymInt", "float", "complex", "bool"):
@@ -262,7 +263,7 @@ def infer_schema(
 
 
 class _Inference:
-    def __init__(self, function: Callable[..., Any], mutates: Any) -> None:
+    def __init__(self, function: AnyFunction, mutates: Any) -> None:
         self.function = function
         self.signature = inspect.signature(function)
         if isinstance(mutates, str) and mutates != "unknown":
@@ -292,7 +293,7 @@ class _Inference:
             )
         return f"{name or ''}({', '.join(shown)}) -> {self.returned()}"
 
-    def evaluated(self, annotation: object) -> Any:
+    def evaluated(self, annotation: object) -> object:
         """What an annotation that is a string names."""
         if isinstance(annotation, str):
             try:

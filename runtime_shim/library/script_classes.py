@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..core.function_table import AnyFunction
+
 #: The real paths of the libraries that were loaded by name.
 LOADED: set[str] = set()
 #: What went wrong while a library was loaded: nothing can be raised through the loader.
@@ -62,7 +64,7 @@ def define_class(namespace: str, name: str, doc: str) -> type[TorchbindObject]:
 
 
 def add_method(
-    owner: type[TorchbindObject], kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+    owner: type[TorchbindObject], kind: str, name: str, function: AnyFunction, doc: str, names: list[str],
     defaults: list[Any],
 ) -> None:  # fmt: skip
     """Give `owner` what C++ registered; `names` are those of the parameters after self, `defaults` the last values."""
@@ -83,7 +85,7 @@ def add_method(
     def assign(self: TorchbindObject, value: object) -> None:
         function(self, value)
 
-    def read(self: TorchbindObject) -> Any:
+    def read(self: TorchbindObject) -> object:
         return function(self)
 
     made: Any = {"constructor": construct, "method": call, "set_state": set_state, "get_state": get_state}.get(kind)
@@ -139,7 +141,7 @@ class ClassNamespace:
     def __init__(self, name: str) -> None:
         self.__dict__["_name"] = name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         raise RuntimeError(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict, namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..core import dtypes
 from ..core.device import check_device
+from ..core.function_table import AnyFunction
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from .parameter import Parameter
@@ -73,7 +74,7 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
 class LoadHook:
     """A hook before a module's state is loaded, called with the module if it was registered so."""
 
-    def __init__(self, hook: Callable[..., Any], module: object) -> None:
+    def __init__(self, hook: AnyFunction, module: object) -> None:
         self.hook = hook
         self.module = None if module is None else weakref.ref(module)
         self.with_module = module is not None

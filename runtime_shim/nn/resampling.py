@@ -17,7 +17,7 @@ from ..aten.networks.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_p
 from ..aten.networks.convolution import per_dimension
 from ..core import dtypes
 from ..core.dtypes import Array, Ints
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.tensor import Tensor
 from ..dispatch.registration import inner_op
 
@@ -94,7 +94,7 @@ def _upsample_backward(grad_output: Any, shape: Ints, output_size: Ints, how: An
     return _apply(grad_output, [m.T for m in found])
 
 
-def _register(name: str, node: str) -> Callable[..., Any]:
+def _register(name: str, node: str) -> AnyFunction:
     def kernel(self: Any, output_size: Ints, how: Any) -> Array:
         return _apply(self, _matrices(self.shape[2:], output_size, how, self.dtype))
 
@@ -107,7 +107,7 @@ def _register(name: str, node: str) -> Callable[..., Any]:
 
 
 #: The op for each way to resample and number of dimensions.
-_KINDS: dict[tuple[str, int], Callable[..., Any]] = {
+_KINDS: dict[tuple[str, int], AnyFunction] = {
     **{("nearest", d): _register(f"upsample_nearest{d}d", f"UpsampleNearest{d}DBackward0") for d in (1, 2, 3)},
     **{
         ("exact", d): _register(f"_upsample_nearest_exact{d}d", f"UpsampleNearestExact{d}DBackward0") for d in (1, 2, 3)

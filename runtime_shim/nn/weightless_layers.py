@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from . import functional as F
 from ._reduction import legacy_get_string
@@ -32,7 +33,7 @@ def _bound(name: str, table: dict[str, Any], args: tuple[Any, ...], kwargs: dict
 
 def _layer(
     name: str,
-    function: Callable[..., Any],
+    function: AnyFunction,
     options: dict[str, Any] | None = None,
     shown: Callable[[Any], str] | None = None,
 ) -> type[Module]:
@@ -304,7 +305,7 @@ class _WeightedLoss(_Loss):
 _OLD_REDUCTION: dict[str, Any] = {"size_average": None, "reduce": None, "reduction": "mean"}
 
 
-def _loss(name: str, function: Callable[..., Any], **table: Any) -> type[_Loss]:
+def _loss(name: str, function: AnyFunction, **table: Any) -> type[_Loss]:
     """A loss class whose constructor takes `table`, name to default, and whose call hands on all but the old names."""
     base: type[_Loss] = _WeightedLoss if "weight" in table else _Loss
     of_base = table.keys() & {"weight", *_OLD_REDUCTION}

@@ -22,6 +22,7 @@ import numpy as np
 
 import guardfix.runtime_shim as shim
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
@@ -114,7 +115,7 @@ class Recorder(Trace):
                 self.thread.number = self.threads
                 self.threads += 1
 
-    def watched(self, name: str, function: Callable[..., object]) -> Callable[..., Any]:
+    def watched(self, name: str, function: Callable[..., object]) -> AnyFunction:
         """`function`, each call of which by the program is a step."""
         thread = self.thread
         shown = name.strip("_") if name.startswith("__") else name
@@ -151,7 +152,7 @@ class Recorder(Trace):
 
         return counted_call
 
-    def applied(self, apply: Callable[..., object]) -> Callable[..., Any]:
+    def applied(self, apply: Callable[..., object]) -> AnyFunction:
         """`Function.apply`, which calls back into the program: what happens in forward are the program's own steps."""
         thread = self.thread
 

@@ -13,6 +13,7 @@ from ..aten.random_numbers import get_rng_state, set_rng_state
 from ..autograd import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
+from ..core.function_table import AnyFunction
 from ..core.gradient_modes import enable_grad, no_grad
 from ..core.supported_names import missing_attribute
 from ..core.tensor import Tensor
@@ -318,7 +319,7 @@ class _Packing(saved_tensors_hooks):
 
 
 def _checkpoint_by_hooks(
-    function: Callable[..., Any],
+    function: AnyFunction,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     preserve: bool,

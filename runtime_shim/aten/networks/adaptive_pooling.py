@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.dtypes import Array, Ints, sizes
 from ...core.error_texts import wrong_type
-from ...core.function_table import FUNCTIONS
+from ...core.function_table import FUNCTIONS, AnyFunction
 from ...core.memory_layout import in_format_of, suggested_format
 from ...core.tensor import Tensor, new_tensor
 from ...dispatch.registration import composite, inner_op
@@ -219,7 +219,7 @@ def _adaptive_max(rank: int, input: Tensor, output_size: object) -> tuple[Tensor
     return _MAXIMA[rank](input, indices), indices
 
 
-def _published(rank: int) -> tuple[Callable[..., tuple[Tensor, Tensor]], Callable[..., Any]]:
+def _published(rank: int) -> tuple[Callable[..., tuple[Tensor, Tensor]], AnyFunction]:
     def with_indices(input: Tensor, output_size: object, return_indices: bool = True) -> tuple[Tensor, Tensor]:
         """The greatest elements of the pieces, and their indices in the flattened input."""
         return _adaptive_max(rank, input, output_size)
@@ -254,13 +254,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: object, return_indices: bool
 
 
 __all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices",
-    "adaptive_max_pool3d",
-    "adaptive_max_pool3d_with_indices",
-]
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices",
+]  # fmt: skip

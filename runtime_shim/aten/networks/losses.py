@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
-from ...core.dtypes import Array, sizes
+from ...core.dtypes import Array, NumpyDtype, sizes
 from ...core.function_table import FUNCTIONS
 from ...core.tensor import Tensor, new_tensor, requires_grad
 from ...core.thread_state import AUTOGRAD, tls
@@ -76,7 +76,7 @@ def into(values: Array, ufunc: Any, operand: Array) -> Array:
     return found
 
 
-def check_cast(common: np.dtype[Any], to: np.dtype[Any]) -> None:
+def check_cast(common: NumpyDtype, to: NumpyDtype) -> None:
     if not dtypes.can_cast(common, to):
         raise dtypes.cast_error(common, to)
 

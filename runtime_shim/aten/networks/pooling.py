@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.dtypes import Array, Ints, sizes
 from ...core.error_texts import wrong_type
-from ...core.function_table import FUNCTIONS
+from ...core.function_table import FUNCTIONS, AnyFunction
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor, new_tensor, requires_grad
 from ...core.thread_state import tls
@@ -168,7 +168,7 @@ def _max_pool_with_indices(
     return values, indices
 
 
-def _of_rank(rank: int, always: bool) -> Callable[..., Any]:
+def _of_rank(rank: int, always: bool) -> AnyFunction:
     """`max_pool2d` or `max_pool3d`, or the form that always gives the indices as well."""
 
     def pool(

@@ -144,7 +144,7 @@ def _spelling(name: str) -> str:
 
 
 def _refuse(spelled: str) -> CallFunction:
-    def refuse(*values: Any, **given: Any) -> Any:
+    def refuse(*values: object, **given: object) -> object:
         kinds = ", ".join(type(value).__name__ for value in values)
         raise NotImplementedError(f"`{spelled}` of ({kinds}) is not supported here")
 
@@ -152,7 +152,7 @@ def _refuse(spelled: str) -> CallFunction:
 
 
 def _raise(reason: str) -> CallFunction:
-    def refuse(*values: Any, **given: Any) -> Any:
+    def refuse(*values: object, **given: object) -> object:
         raise NotImplementedError(reason)
 
     return refuse

@@ -99,7 +99,7 @@ def _upsample(op_name: str, mode: str, align: bool) -> None:
     def make(arguments: Arguments) -> CallFunction:
         function = function_for_call(arguments, "interpolate")
 
-        def upsample(x: object, size: object, *values: object) -> Any:
+        def upsample(x: object, size: object, *values: object) -> object:
             rest = list(values)
             keywords: dict[str, object] = {"mode": mode}
             if align:

@@ -233,7 +233,7 @@ for _name in ("sum", "mean", "nansum", "nanmean", "prod"):
 def _norm(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "norm")
 
-    def norm(tensor: object, p: object = 2, dim: object = None, keepdim: bool = False, **given: Any) -> Any:
+    def norm(tensor: object, p: object = 2, dim: object = None, keepdim: bool = False, **given: object) -> object:
         keywords = arguments.keywords(given)
         order = 2 if p is None else p
         if dim is None:

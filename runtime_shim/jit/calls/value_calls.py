@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.function_table import AnyFunction
 from ..script_printing import to_text
 from ..script_running import Activation
 from ..script_values import ForkedTask
@@ -127,7 +128,7 @@ def _truncated_division(left: int, right: int) -> int:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
-def _float_function(function: Callable[..., Any]) -> Callable[..., float]:
+def _float_function(function: AnyFunction) -> Callable[..., float]:
     def apply(*values: Any) -> float:
         with np.errstate(all="ignore"):
             return float(function(*(np.float64(value) for value in values)))

@@ -24,7 +24,7 @@ def _deprecated_call(
     *,
     tie_weights: bool = True,
     strict: bool = False,
-) -> Any:
+) -> object:
     """The deprecated name of `torch.func.functional_call`."""
     warnings.warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "

@@ -81,7 +81,7 @@ def _like(container: Any, made: Any) -> Any:
         return made
 
 
-def _double() -> Any:
+def _double() -> object:
     from ...core import dtypes
 
     return dtypes.float64
