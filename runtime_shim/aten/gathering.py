@@ -201,38 +201,27 @@ def _scatter_by_reducing(self: Array, dim: int, index: Array, src: Any, reduce: 
     return found
 
 
-@composite("scatter", out=RESIZED)
-def scatter(
-    self: Tensor,
-    dim: int,
-    index: Tensor,
-    src: object = _MISSING,
-    *,
-    value: object = _MISSING,
-    reduce: str | None = None,
-) -> Tensor:
-    """A copy with `src` (a tensor or number) written, added or multiplied where `index` points along `dim`."""
-    form, src = _scatter_form(src, value)
-    if reduce is not None:
-        return _scatter_by_reducing(self, dim, index, src, reduce)
-    return form(self, dim, index, src)
+def _scatter(name: str, writes: bool, **published: Any) -> None:
+    @composite(name, **published)
+    def scatter(
+        self: Tensor,
+        dim: int,
+        index: Tensor,
+        src: object = _MISSING,
+        *,
+        value: object = _MISSING,
+        reduce: str | None = None,
+    ) -> Tensor:
+        """`src` (a tensor or number) written, added or multiplied where `index` points along `dim`."""
+        form: Any
+        form, src = _scatter_form(src, value)
+        how = () if reduce is None else (reduce,)
+        form = form if reduce is None else _scatter_by_reducing
+        return (form.inplace if writes else form)(self, dim, index, src, *how)
 
 
-@composite("scatter_", function=False)
-def scatter_(
-    self: Tensor,
-    dim: int,
-    index: Tensor,
-    src: object = _MISSING,
-    *,
-    value: object = _MISSING,
-    reduce: str | None = None,
-) -> Tensor:
-    form, src = _scatter_form(src, value)
-    if reduce is not None:
-        found: Tensor = _scatter_by_reducing.inplace(self, dim, index, src, reduce)  # type: ignore[attr-defined]
-        return found
-    return form.inplace(self, dim, index, src)
+_scatter("scatter", False, out=RESIZED)
+_scatter("scatter_", True, function=False)
 
 
 @op(

@@ -291,33 +291,25 @@ def _triangle_in_place(triangle: Any) -> Any:
     return kernel
 
 
-# They write to expanded tensors as well.
-@op(
-    "tril",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    checks_overlap=False,
-    inplace=True,
-    inplace_kernel=_triangle_in_place(np.tril),
-    self=lambda grad, diagonal: grad.tril(diagonal),
-)
-def tril(self: Array, diagonal: int = 0) -> Array:
-    _check_matrix(self, "tril")
-    return packed(np.tril(self, diagonal))
+def _triangle(name: str, function: Any) -> None:
+    """tril or triu. They write to expanded tensors as well."""
+
+    @op(
+        name,
+        computes=ANY_DTYPE,
+        out=RESIZED,
+        checks_overlap=False,
+        inplace=True,
+        inplace_kernel=_triangle_in_place(function),
+        self=lambda grad, diagonal: getattr(grad, name)(diagonal),
+    )
+    def triangle(self: Array, diagonal: int = 0) -> Array:
+        _check_matrix(self, name)
+        return packed(function(self, diagonal))
 
 
-@op(
-    "triu",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    checks_overlap=False,
-    inplace=True,
-    inplace_kernel=_triangle_in_place(np.triu),
-    self=lambda grad, diagonal: grad.triu(diagonal),
-)
-def triu(self: Array, diagonal: int = 0) -> Array:
-    _check_matrix(self, "triu")
-    return packed(np.triu(self, diagonal))
+_triangle("tril", np.tril)
+_triangle("triu", np.triu)
 
 
 @composite("repeat_interleave")
