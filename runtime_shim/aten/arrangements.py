@@ -171,8 +171,7 @@ def _permute(self: Any, dims: tuple[int, ...]) -> Array:
     array: Array = self
     if len(dims) != array.ndim:
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-            "the desired "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {array.ndim} is not equal to len(dims) = {len(dims)}"
         )
     wrapped = [wrap_dim(d, array.ndim) for d in dims]

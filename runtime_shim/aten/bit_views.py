@@ -191,8 +191,7 @@ def view_as_complex(self: Any) -> Array:
     array: Array = self
     if array.dtype.kind != "f" or array.itemsize < 4:
         raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
-            "scalar type: "
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             f"{dtypes.of(array).scalar_name}"
         )
     if array.ndim == 0:
@@ -284,9 +283,8 @@ def check_storage_bounds(self: Tensor, window: Geometry) -> None:
     itemsize = self._array.itemsize
     if (last + 1) * itemsize > root.nbytes or offset < 0:
         raise RuntimeError(
-            f"setStorage: sizes {sizes(shape)}, strides {sizes(strides)}, storage offset {offset}, and "
-            f"itemsize {itemsize} "
-            f"requiring a storage size of {(last + 1) * itemsize} are out of bounds for storage of size "
+            f"setStorage: sizes {sizes(shape)}, strides {sizes(strides)}, storage offset {offset}, and itemsize "
+            f"{itemsize} requiring a storage size of {(last + 1) * itemsize} are out of bounds for storage of size "
             f"{root.nbytes}"
         )
 

@@ -451,8 +451,7 @@ def from_numpy(array: Array) -> Tensor:
         )
     if any(s < 0 for s in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides "
-            "are not "
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported. (You can probably work around this by making a copy of your array  with "
             "array.copy().) "
         )

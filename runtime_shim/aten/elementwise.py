@@ -36,14 +36,12 @@ def _no_bool_subtraction(self: object, other: object) -> None:
     bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]
     if all(bools):
         raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-            "`logical_xor()` "
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
     if any(bools):
         raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-            "invert a mask, "
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
             "use the `~` or `logical_not()` operator instead."
         )
 
@@ -379,12 +377,11 @@ def _check_three(self: Any, tensor1: Any, tensor2: Any) -> None:
             DtypeRefusal(
                 "bi",
                 RuntimeError,
-                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
-                "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
-                "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
-                "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
-                "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
-                "dtypes.",
+                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform "
+                "a true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
+                "value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * "
+                "tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "
+                "(input + value * tensor1 / tensor2), for all dtypes.",
             ),
         ),
     ),

@@ -34,9 +34,8 @@ def _evenly(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 def _check_nonempty(self: Any, name: str) -> None:
     if self.size == 0:
         raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the "
-            "'dim' argument."
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument."
         )
 
 

@@ -72,9 +72,8 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
                 dtypes.wrap_dim(dim + k, len(shape))
                 if n != shape[dim + k]:
                     raise IndexError(
-                        f"The shape of the mask {sizes(array.shape)} at index {k} does not match the shape "
-                        "of the indexed "
-                        f"tensor {sizes(shape)} at index {dim + k}"
+                        f"The shape of the mask {sizes(array.shape)} at index {k} does not match the shape of the "
+                        f"indexed tensor {sizes(shape)} at index {dim + k}"
                     )
             dim += array.ndim
         elif array.dtype.kind in "iu":
@@ -152,8 +151,7 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
         if source.dtype != target.dtype:
             _place(target.copy(), where, source.astype(target.dtype), False)  # shapes are looked at first
             raise RuntimeError(
-                f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} "
-                "for the "
+                f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} for the "
                 f"destination and {values.dtype.scalar_name} for the source."
             )
         _place(target, where, source, accumulate)
@@ -182,9 +180,8 @@ def _place(target: Array, where: tuple[Any, ...], source: Array, accumulate: boo
     except (ValueError, TypeError):  # the latter for a mask and a source of several dimensions
         shape = target[where].shape
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {sizes(source.shape)} cannot be broadcast to indexing "
-            "result of shape "
-            f"{sizes(shape)}"
+            f"shape mismatch: value tensor of shape {sizes(source.shape)} cannot be broadcast to indexing result of "
+            f"shape {sizes(shape)}"
         ) from None
 
 
@@ -204,9 +201,8 @@ def _index_put_below(self: Tensor, indices: Sequence[object], values: object, ac
 def _index_put(self: Array, indices: Sequence[Any], values: Array, accumulate: bool) -> Array:
     if values.dtype != self.dtype:
         raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{dtypes.of(self).scalar_name} for the destination and {dtypes.of(values).scalar_name} for the "
-            "source."
+            f"Index put requires the source and destination dtypes match, got {dtypes.of(self).scalar_name} for the "
+            f"destination and {dtypes.of(values).scalar_name} for the source."
         )
     found = self.copy()
     _place(found, _numpy_indices(indices, self.shape), values, accumulate)

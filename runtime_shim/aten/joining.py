@@ -108,8 +108,7 @@ def cat(tensors: Any, dim: int = 0) -> Array:
         for k in range(a.ndim):
             if k != d and a.shape[k] != first.shape[k]:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} "
-                    "but got size "
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size "
                     f"{a.shape[k]} for tensor number {i} in the list."
                 )
     common = dtypes.result_type(*tensors)
@@ -126,8 +125,7 @@ def _stacked_shape(arrays: Sequence[Any], dim: int) -> tuple[int, ...]:
     for i, a in enumerate(arrays):
         if a.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {sizes(first)} at entry 0 and "
-                f"{sizes(a.shape)} "
+                f"stack expects each tensor to be equal size, but got {sizes(first)} at entry 0 and {sizes(a.shape)} "
                 f"at entry {i}"
             )
     d = wrap_dim(dim, len(first) + 1)

@@ -121,8 +121,7 @@ def _mean_kernel(self: Any, axes: Any, keepdim: bool, dtype: dtypes.dtype | None
         self = self.astype(dtype.numpy)
     if self.dtype.kind not in "fc":
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
-            "dtype. Got: "
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
             f"{dtypes.of(self).scalar_name}"
         )
     if axes is None:

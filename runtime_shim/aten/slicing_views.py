@@ -232,9 +232,8 @@ def _check_split(self: Tensor, split_size: Any, dim: int) -> list[int]:
         )
     if sum(split_size) != size:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at "
-            "dimension "
-            f"{dim}), but got split_sizes={sizes(split_size)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), "
+            f"but got split_sizes={sizes(split_size)}"
         )
     return list(split_size)
 

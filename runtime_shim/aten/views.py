@@ -96,8 +96,7 @@ def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     if inferred is not None:
         if known == 0 and numel == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {sizes(shape)} because the unspecified "
-                "dimension size "
+                f"cannot reshape tensor of 0 elements into shape {sizes(shape)} because the unspecified dimension size "
                 "-1 can be any value and is ambiguous"
             )
         if known and numel % known == 0:
@@ -128,8 +127,7 @@ def viewed(self: Any, shape: tuple[int, ...]) -> Array:
     found = view_strides(array, shape)
     if found is None:
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension "
-            "spans across two "
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
     return found
@@ -371,9 +369,8 @@ def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
         if have != target[i]:
             if have != 1:
                 raise RuntimeError(
-                    f"The expanded size of the tensor ({target[i]}) must match the existing size ({have}) "
-                    "at non-singleton "
-                    f"dimension {i}.  Target sizes: {sizes(shape)}.  Tensor sizes: {sizes(array.shape)}"
+                    f"The expanded size of the tensor ({target[i]}) must match the existing size ({have}) at "
+                    f"non-singleton dimension {i}.  Target sizes: {sizes(shape)}.  Tensor sizes: {sizes(array.shape)}"
                 )
             stride = 0
         strides[i] = stride

@@ -71,15 +71,13 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
         elif isinstance(grad, Tensor):
             if grad._array.shape != out._array.shape:
                 raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{i}] has a shape of {Size(grad._array.shape)} and "
-                    f"output[{i}] has a "
-                    f"shape of {Size(out._array.shape)}."
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {Size(grad._array.shape)} and output[{i}] has "
+                    f"a shape of {Size(out._array.shape)}."
                 )
             if (out._array.dtype.kind == "c") != (grad._array.dtype.kind == "c"):
                 raise RuntimeError(
-                    "For complex Tensors, both grad_output and output are required to have the same "
-                    "dtype. Mismatch in "
-                    f"dtype: grad_output[{i}] has a dtype of {grad.dtype} and output[{i}] has a dtype of "
+                    "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+                    f"in dtype: grad_output[{i}] has a dtype of {grad.dtype} and output[{i}] has a dtype of "
                     f"{out.dtype}."
                 )
             found.append(grad)

@@ -16,9 +16,8 @@ from ..tape.nodes import Edge, Grads, Node
 from ..tape.saved_tensors import Saved, shown_raw
 
 _LEGACY = (
-    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
-    "function with "
-    "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+    "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
 
 
@@ -110,8 +109,7 @@ class _Context(Node):
             if not is_tensor:
                 if g is not None:
                     raise RuntimeError(
-                        f"function {name} returned a gradient different than None at position {i + 1}, but "
-                        "the "
+                        f"function {name} returned a gradient different than None at position {i + 1}, but the "
                         "corresponding forward input was not a Variable"
                     )
                 continue
@@ -137,9 +135,8 @@ def _backward_of(function: Any) -> AnyFunction:
         if found is not None and found is not getattr(Function, name):
             return found
     raise NotImplementedError(
-        "You must implement either the backward or vjp method for your custom autograd.Function to use it "
-        "with backward "
-        "mode AD."
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+        "backward mode AD."
     )
 
 
@@ -272,8 +269,7 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
     dirty = {id(t) for t in ctx.dirty}
     if dirty - {id(o) for o in outputs}:
         raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. The "
-            "inputs that are "
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
     input_ids = {id(t) for t in inputs}
@@ -290,13 +286,10 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
         differentiable = executable and id(o) not in non_differentiable and o._array.dtype.kind in "fcV"
         if modified and differentiable and o._is_view() and count > 1:
             raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your "
-                "Function cannot return "
-                "more than one Tensor. This is not supported by the current autograd engine. You should "
-                "either make sure "
-                "the input is not a view (using .clone() for example) or make your Function only return "
-                "one Tensor (or "
-                "not a tuple with one Tensor)."
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+                "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+                "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+                "Tensor (or not a tuple with one Tensor)."
             )
         ctx.outputs.append((o._array.shape, o._array.dtype))
         if differentiable:

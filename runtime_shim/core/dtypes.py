@@ -218,11 +218,9 @@ def of(array: Array, *, given: bool = False) -> dtype:
         return BY_CHAR[array.dtype.char]
     except KeyError:
         raise TypeError(
-            "can't convert np.ndarray of type "
-            f"numpy.{array.dtype.name if array.dtype.kind != 'O' else 'object_'}. "
-            "The only supported types are: float64, float32, float16, complex64, complex128, int64, "
-            "int32, int16, "
-            "int8, uint64, uint32, uint16, uint8, and bool."
+            f"can't convert np.ndarray of type numpy.{array.dtype.name if array.dtype.kind != 'O' else 'object_'}. The "
+            "only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+            "uint64, uint32, uint16, uint8, and bool."
         ) from None
 
 

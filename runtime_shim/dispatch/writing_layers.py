@@ -250,10 +250,8 @@ def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> 
         import warnings
 
         warnings.warn(
-            "An output with one or more elements was resized since it had shape "
-            f"{dtypes.sizes(out._array.shape)}, "
-            f"which does not match the required output shape {dtypes.sizes(shape)}. This behavior is "
-            "deprecated, and "
+            f"An output with one or more elements was resized since it had shape {dtypes.sizes(out._array.shape)}, "
+            f"which does not match the required output shape {dtypes.sizes(shape)}. This behavior is deprecated, and "
             "in a future PyTorch release outputs will not be resized unless they have zero elements. You can "
             "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
             UserWarning,

@@ -129,10 +129,9 @@ class Runtime:
             return convert(value, type_, self.world)
         except Mismatch as error:
             raise RuntimeError(
-                f"{function.name}() Expected a value of type '{type_}' for "
-                f"argument '{name}' but instead found type '{type(value).__name__}'.\n"
-                f"Position: {position}\nValue: {brief(value)}\n"
-                f"Declaration: {function.schema}"
+                f"{function.name}() Expected a value of type '{type_}' for argument '{name}' but instead found type "
+                f"'{type(value).__name__}'.\nPosition: {position}\nValue: {brief(value)}\nDeclaration: "
+                f"{function.schema}"
             ) from error
 
     def _outside(self, value: object) -> Any:

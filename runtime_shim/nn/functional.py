@@ -239,12 +239,10 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check_probability(p)
     if input.dim() not in (3, 4):
         warnings.warn(
-            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and "
-            f"will result in "
-            "an error in a future release. To retain the behavior and silence this warning, please use "
-            "dropout instead. Note that dropout2d exists to provide channel-wise dropout on inputs with 2 "
-            "spatial dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or "
-            "4D inputs).",
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and will result in an "
+            "error in a future release. To retain the behavior and silence this warning, please use dropout instead. "
+            "Note that dropout2d exists to provide channel-wise dropout on inputs with 2 spatial dimensions, a "
+            "channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).",
             stacklevel=2,
         )
     if input.dim() == 3:
@@ -498,10 +496,8 @@ def cross_entropy(
 def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     if target.size() != input.size():
         warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
-            "This will likely lead to incorrect results due to broadcasting. Please ensure they "
-            "have the same "
-            "size.",
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
     expanded = FUNCTIONS["broadcast_tensors"](input, target)

@@ -55,10 +55,9 @@ def clip_grad_norm_(
         total = _norm(grads, norm_type)
         if error_if_nonfinite and not bool(total.isfinite()):
             raise RuntimeError(
-                f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
-                f"non-finite, so "
-                "it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
-                "anyway, set `error_if_nonfinite=False`"
+                f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it "
+                "cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+                "`error_if_nonfinite=False`"
             )
         factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
         for g in grads:

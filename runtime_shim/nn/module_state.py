@@ -40,13 +40,11 @@ def parsed_target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     if len(args) > len(names) or not flags or not (dtype is None or isinstance(dtype, dtypes.dtype)):
         kinds = ", ".join([type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])
         raise TypeError(
-            f"to() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
-            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "
-            "*, torch.memory_format memory_format = None)\n"
-            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format "
-            "memory_format = None)\n"
-            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
-            "None)\n"
+            f"to() received an invalid combination of arguments - got ({kinds}), but expected one of:\n * "
+            "(torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n * (torch.dtype dtype, bool non_blocking = False, bool copy = "
+            "False, *, torch.memory_format memory_format = None)\n * (Tensor tensor, bool non_blocking = False, bool "
+            "copy = False, *, torch.memory_format memory_format = None)\n"
         )
     if copy:
         raise RuntimeError(".to() does not accept copy argument")

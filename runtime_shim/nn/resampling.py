@@ -217,10 +217,8 @@ def _refuse(mode: str, dims: int) -> None:
     if needs is not None and dims in (1, 2, 3):
         raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {needs} input")
     raise NotImplementedError(
-        "Input Error: Only 3D, 4D and 5D input Tensors supported "
-        f"(got {dims + 2}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "
-        "nearest-exact "
-        f"(got {mode})"
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: nearest | linear | "
+        f"bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
     )
 
 

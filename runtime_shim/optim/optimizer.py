@@ -55,9 +55,8 @@ class Optimizer:
         parameters = param_group["params"]
         if isinstance(parameters, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering "
-                "of tensors "
-                "in sets will change between runs. Please use a list instead."
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
+                "sets will change between runs. Please use a list instead."
             )
         listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
         named = listed and isinstance(listed[0], tuple)

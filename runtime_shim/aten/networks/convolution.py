@@ -243,16 +243,14 @@ def _check_shapes(
     wanted = w[0] if transposed else w[1] * groups
     if x[1] != wanted:
         raise RuntimeError(
-            f"Given {'transposed=1, ' if transposed else f'groups={groups}, '}weight of size "
-            f"{sizes(w)}, expected input{sizes(x)} to have {wanted} channels, but got "
-            f"{x[1]} channels instead"
+            f"Given {'transposed=1, ' if transposed else f'groups={groups}, '}weight of size {sizes(w)}, expected "
+            f"input{sizes(x)} to have {wanted} channels, but got {x[1]} channels instead"
         )
     filters = w[1] * groups if transposed else w[0]
     if bias is not None and bias != (filters,):
         raise RuntimeError(
-            f"Given {'transposed=1, ' if transposed else ''}weight of size {sizes(w)}, expected bias "
-            f"to be 1-dimensional with {filters} elements, but got bias of size {sizes(bias)} "
-            "instead"
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {sizes(w)}, expected bias to be "
+            f"1-dimensional with {filters} elements, but got bias of size {sizes(bias)} instead"
         )
     if not transposed:
         have = [n + 2 * p for n, p in zip(x[2:], padding, strict=True)]

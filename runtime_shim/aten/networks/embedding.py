@@ -90,9 +90,8 @@ def embedding(
         raise RuntimeError("'weight' must be 2-D")
     if indices._array.dtype not in (np.int64, np.int32):
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for "
-            f"embedding)"
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
         )
     if sparse:
         raise NotImplementedError("the shim has no sparse gradients; supported: sparse=False")

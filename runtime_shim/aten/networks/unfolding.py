@@ -326,11 +326,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: object
     dims = len(amounts) // 2
     if len(amounts) % 2 or dims not in (1, 2, 3) or x.ndim not in (dims + 1, dims + 2):
         raise NotImplementedError(
-            f"Padding size {len(amounts)} is not supported for {x.ndim}D input tensor.\n"
-            "Supported combinations for non-constant padding:\n"
-            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
-            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
-            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+            f"Padding size {len(amounts)} is not supported for {x.ndim}D input tensor.\nSupported combinations for "
+            "non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: "
+            "padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "circular":
         return _circular(input, amounts)
@@ -345,8 +343,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: object
         for (a, b), d in zip(_pairs(amounts)[::-1], range(x.ndim - 1, -1, -1), strict=False):
             if a >= x.shape[d] or b >= x.shape[d]:
                 raise RuntimeError(
-                    "Argument #4: Padding size should be less than the corresponding input "
-                    "dimension, but got: "
+                    "Argument #4: Padding size should be less than the corresponding input dimension, but got: "
                     f"padding ({a}, {b}) at dimension {d} of input {sizes(x.shape)}"
                 )
     return _BORDER[mode, dims](input, amounts)
