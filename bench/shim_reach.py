@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """The functions of the runtime shim that no program and no test executes, by file, with their lines.
 
-    python bench/shim_reach.py [FOLDER…] [--tests PATH…] [--names] [--timeout 120] [--data DIR]
+    python bench/shim_reach.py [FOLDER…] [--tests PATH…] [--names] [--timeout 120] [--data DIR] [--record]
 
 Runs every program fixture, the programs of each FOLDER (C++ files with a main and Python scripts that use torch, found
 as `guardfix verify` finds them) and the tests of each PATH, a folder or file of pytest's, all on the shim and under
 coverage. Ops that C++ calls run Python kernels, so they count as well. A program that fails or is stopped counts for
 what it executed, unless it ends by a signal, as C++ does at an exception that leaves main. Prints the lines of
 unreached functions in each file, whether that is all of its functions, and the totals; with `--names` the functions as
-well. Coverage's data are kept in the folder `--data`, and those of earlier runs there are counted too.
+well. `--record` writes the files that were reached to tests/reached_files.txt. Coverage's data are kept in the folder
+`--data`, and those of earlier runs there are counted too.
 
 Don't run it on programs that you don't trust: they aren't contained.
 """
@@ -31,6 +32,7 @@ import guardfix.runtime_shim
 from guardfix.verify.programs.program_discovery import find_programs
 
 ROOT = Path(__file__).resolve().parents[1]
+RECORD = ROOT / "tests" / "reached_files.txt"
 SHIM = Path(guardfix.runtime_shim.__path__[0]).resolve()
 ON_THE_SHIM = """\
 import sys
@@ -105,7 +107,7 @@ def run_everything(folders: list[Path], tests: list[Path], data: Path, timeout: 
             print(f"  status {done.returncode}: {last[:160]}", file=sys.stderr)
 
 
-def report(data: Path, *, names: bool) -> None:
+def report(data: Path, *, names: bool, record: bool) -> None:
     measurement = coverage.Coverage(data_file=str(data / ".coverage"), config_file=False)
     measurement.combine([str(data)], keep=True)
     measured = measurement.get_data()
@@ -121,6 +123,10 @@ def report(data: Path, *, names: bool) -> None:
         unreached_lines += sum(f.lines for f in missed)
         if missed:
             rows.append((sum(f.lines for f in missed), path, len(missed) == len(found), missed))
+    if record:
+        unreached = {path for _, path, whole, _ in rows if whole}
+        reached = (path for path in sorted(SHIM.rglob("*.py")) if path not in unreached and list(functions(path)))
+        RECORD.write_text("".join(f"{path.relative_to(SHIM).as_posix()}\n" for path in reached), encoding="utf-8")
     for lost, path, whole, missed in sorted(rows, key=lambda row: (-row[0], row[1])):
         what = "all" if whole else f"{len(missed)}"
         print(f"{lost:5} lines  {path.relative_to(SHIM)}: {what} functions")
@@ -137,6 +143,7 @@ def main() -> int:
     parser.add_argument("--names", action="store_true", help="also name the functions")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one program or test file")
     parser.add_argument("--data", type=Path, help="keep coverage's data in this folder, and count what is there")
+    parser.add_argument("--record", action="store_true", help="write tests/reached_files.txt")
     parser.add_argument("--only-report", action="store_true", help="run nothing, count what is in --data")
     options = parser.parse_args()
     fixtures = [ROOT / "fixtures" / name for name in ("cpp_programs", "python_programs")]
@@ -147,7 +154,7 @@ def main() -> int:
         data.mkdir(parents=True, exist_ok=True)
         if not options.only_report:
             run_everything(folders, tests, data, options.timeout)
-        report(data, names=options.names)
+        report(data, names=options.names, record=options.record)
     return 0
 
 

@@ -167,7 +167,7 @@ def _dispatch_keys(tensor: Tensor) -> DispatchKeySet:
 _key_set = _dispatch_keys
 
 
-def _check_arguments(guard: object, wanted: str, args: tuple[Any, ...], fits: bool) -> None:
+def _check_arguments(guard: object, wanted: str, args: tuple[object, ...], fits: bool) -> None:
     if not fits:
         raise TypeError(
             "__init__(): incompatible constructor arguments. The following argument types are supported:\n"

@@ -32,7 +32,7 @@ from .core.gradient_modes import (
     no_grad,
     set_grad_enabled,
 )
-from .core.late_modules import late_module
+from .core.late_modules import homes_of, late_module
 
 if TYPE_CHECKING:
     from . import autograd
@@ -67,46 +67,13 @@ e = __import__("math").e
 newaxis = None
 
 #: Modules that are imported when they are asked for, and where they are.
+_SUBPACKAGES = """
+    autograd nn optim jit library _C _classes _ops serialization utils version cuda fft testing backends random
+    _utils _dynamo compiler _library _jit_internal overrides hub profiler fx func accelerator amp distributed
+    distributions mps multiprocessing futures types
+"""
 _MODULES = {
-    **{
-        name: name
-        for name in (
-            "autograd",
-            "nn",
-            "optim",
-            "jit",
-            "library",
-            "_C",
-            "_classes",
-            "_ops",
-            "serialization",
-            "utils",
-            "version",
-            "cuda",
-            "fft",
-            "testing",
-            "backends",
-            "random",
-            "_utils",
-            "_dynamo",
-            "compiler",
-            "_library",
-            "_jit_internal",
-            "overrides",
-            "hub",
-            "profiler",
-            "fx",
-            "func",
-            "accelerator",
-            "amp",
-            "distributed",
-            "distributions",
-            "mps",
-            "multiprocessing",
-            "futures",
-            "types",
-        )
-    },
+    **{name: name for name in _SUBPACKAGES.split()},
     "xpu": "mps",
     "_tensor": "core.tensor",
     "storage": "aten.bit_views",
@@ -114,50 +81,31 @@ _MODULES = {
     "guards": "core.gradient_modes",
     "printing": "core.tensor_printing",
 }
-_ELSEWHERE = {
-    "save": "serialization",
-    "load": "serialization",
-    "set_printoptions": "core.tensor_printing",
-    "set_warn_always": "core.error_texts",
-    "is_warn_always_enabled": "core.error_texts",
-    **dict.fromkeys(
-        (
-            "_check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_type _check_value"
-        ).split(),
-        "core.value_checks",
-    ),
-    "Tag": "library.operator_schema",
-    "Generator": "aten.random_numbers",
-    "default_generator": "aten.random_numbers",
-    "is_anomaly_enabled": "autograd.python_nodes",
-    "is_anomaly_check_nan_enabled": "autograd.python_nodes",
-    "set_anomaly_enabled": "autograd.python_nodes",
-    "ops": "library",
-    "classes": "library.script_classes",
-    "compile": "compiler",
-    **dict.fromkeys(("functional", "linalg", "special"), "function_namespaces"),
-    **dict.fromkeys(
-        ("alpha_dropout bilinear cosine_similarity hardshrink pairwise_distance pdist selu").split(),
-        "nn.functional",
-    ),
-    "UntypedStorage": "core.storage",
-    "finfo": "core.value_checks",
-    "iinfo": "core.value_checks",
-    "vmap": "func",
-    "autocast": "amp",
-    "GradScaler": "amp",
-    "is_autocast_enabled": "amp",
-    **dict.fromkeys(
-        (
-            "are_deterministic_algorithms_enabled "
-            "get_default_device get_float32_matmul_precision "
-            "get_num_interop_threads get_num_threads is_deterministic_algorithms_warn_only_enabled "
-            "set_default_device set_default_tensor_type set_float32_matmul_precision set_num_interop_threads "
-            "set_num_threads typename use_deterministic_algorithms"
-        ).split(),
-        "process_settings",
-    ),
-}
+_ELSEWHERE = homes_of({
+    "serialization": "save load",
+    "core.tensor_printing": "set_printoptions",
+    "core.error_texts": "set_warn_always is_warn_always_enabled",
+    "core.value_checks": """
+        _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_type _check_value finfo iinfo
+    """,
+    "library.operator_schema": "Tag",
+    "aten.random_numbers": "Generator default_generator",
+    "autograd.python_nodes": "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled",
+    "library": "ops",
+    "library.script_classes": "classes",
+    "compiler": "compile",
+    "function_namespaces": "functional linalg special",
+    "nn.functional": "alpha_dropout bilinear cosine_similarity hardshrink pairwise_distance pdist selu",
+    "core.storage": "UntypedStorage",
+    "func": "vmap",
+    "amp": "autocast GradScaler is_autocast_enabled",
+    "process_settings": """
+        are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision get_num_interop_threads
+        get_num_threads is_deterministic_algorithms_warn_only_enabled set_default_device set_default_tensor_type
+        set_float32_matmul_precision set_num_interop_threads set_num_threads typename use_deterministic_algorithms
+    """,
+})  # fmt: skip
+"""Names by the module that has them."""
 
 
 #: The old constructors, one for each dtype.

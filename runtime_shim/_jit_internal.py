@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035
+from typing import Dict, Final, List, Optional, Tuple, Union  # noqa: UP035
 
+from .core.function_table import AnyFunction
 from .core.supported_names import refuses_missing
 from .jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
 from .jit.scripted_functions import _overload, export, ignore, is_scripting, unused
@@ -20,14 +21,14 @@ def boolean_dispatch(
     arg_name: str,
     arg_index: int,
     default: bool,
-    if_true: Callable[..., Any],
-    if_false: Callable[..., Any],
+    if_true: Callable[..., object],
+    if_false: Callable[..., object],
     module_name: str,
     func_name: str,
-) -> Callable[..., Any]:
+) -> AnyFunction:
     """The function that calls one of two, as an argument says."""
 
-    def called(*args: object, **kwargs: object) -> Any:
+    def called(*args: object, **kwargs: object) -> object:
         chosen = kwargs[arg_name] if arg_name in kwargs else args[arg_index] if arg_index < len(args) else default
         return (if_true if chosen else if_false)(*args, **kwargs)
 
@@ -35,7 +36,7 @@ def boolean_dispatch(
     return called
 
 
-def _copy_to_script_wrapper(fn: object) -> Any:
+def _copy_to_script_wrapper(fn: object) -> object:
     return fn
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 from .library import schema_parsing
 from .library.custom_ops import ops, split_qualname
@@ -19,7 +18,7 @@ def is_functional_schema(schema: Schema | str) -> bool:
     return bool(returns) and not writes and not any(text.startswith("Tensor(") for text in returns)
 
 
-def _lookup_op(qualname: str) -> Any:
+def _lookup_op(qualname: str) -> object:
     namespace, name = split_qualname(qualname)
     packet = getattr(getattr(ops, namespace), name.partition(".")[0])
     return getattr(packet, name.partition(".")[2] or "default")

@@ -70,7 +70,7 @@ class GradScaler:
     def get_scale(self) -> float:
         return 1.0
 
-    def scale(self, outputs: object) -> Any:
+    def scale(self, outputs: object) -> object:
         return outputs
 
     def unscale_(self, optimizer: object) -> None:
@@ -82,10 +82,10 @@ class GradScaler:
     def update(self, new_scale: object = None) -> None:
         """Nothing is scaled."""
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, object]:
         return {}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: dict[str, object]) -> None:
         """Does nothing: without a GPU no state is kept."""
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .core.error_texts import UnsupportedError
+from .core.function_table import AnyFunction
 
 __all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "reset"]
 
 
-def disable(fn: object = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(fn: object = None, recursive: bool = True, *, reason: str | None = None) -> object:
     """The function itself; usable as a decorator with and without arguments."""
     return (lambda function: function) if fn is None else fn
 
@@ -53,7 +54,7 @@ def compile(
     return call
 
 
-def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
+def allow_in_graph(fn: Callable[..., object]) -> AnyFunction:
     """The function itself."""
     return fn
 

@@ -86,10 +86,10 @@ class OutOfMemoryError(RuntimeError):
     """What PyTorch raises when a GPU has no memory left; programs catch it."""
 
 
-def _legacy(name: str) -> type[Any]:
+def _legacy(name: str) -> type[object]:
     """A class of tensors on a GPU, which can be named but not made."""
 
-    def refuse(cls: type[Any], *args: object, **kwargs: object) -> NoReturn:
+    def refuse(cls: type[object], *args: object, **kwargs: object) -> NoReturn:
         raise TypeError(f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled.")
 
     return type(name, (), {"__new__": refuse, "__module__": "torch.cuda"})

@@ -172,7 +172,7 @@ def rfftfreq(n: int, d: float = 1.0, **options: object) -> Tensor:
     return FUNCTIONS["arange"](n // 2 + 1, **_floating(options)) * (1.0 / (n * d))
 
 
-def _floating(options: dict[str, Any]) -> dict[str, Any]:
+def _floating(options: dict[str, object]) -> dict[str, object]:
     return {"dtype": dtypes.get_default_dtype()} | {k: v for k, v in options.items() if v is not None}
 
 

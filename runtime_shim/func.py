@@ -21,17 +21,9 @@ from .core.thread_state import tls
 from .utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 __all__ = [
-    "functional_call",
-    "grad",
-    "grad_and_value",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "stack_module_state",
-    "vjp",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vjp",
     "vmap",
-]
+]  # fmt: skip
 
 
 Function = Callable[..., Any]

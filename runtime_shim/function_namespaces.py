@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 from .aten import FUNCTIONS, LATE_FUNCTIONS
 from .aten.matrices.matrix_functions import LinAlgError
@@ -35,7 +34,7 @@ class _Namespace(ModuleType):
             else ""
         )
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "LinAlgError" and self.__name__ == "torch.linalg":
             return LinAlgError
         function = self._name_of(name)

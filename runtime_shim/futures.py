@@ -110,9 +110,9 @@ def _callback_failed(error: Exception) -> str:
     return f"Got the following error when running the callback: {type(error).__name__}: {error}\n\nAt:{where}\n"
 
 
-def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
+def collect_all(futures: list[Future[object]]) -> Future[list[Future[object]]]:
     """A future that is done when all are: their list, or the first exception among them."""
-    made: Future[list[Future[Any]]] = Future()
+    made: Future[list[Future[object]]] = Future()
     left = [len(futures)]
     lock = threading.Lock()
 
@@ -131,6 +131,6 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     return made
 
 
-def wait_all(futures: list[Future[Any]]) -> list[Any]:
+def wait_all(futures: list[Future[object]]) -> list[object]:
     """The values of all, when they are done."""
     return [future.wait() for future in collect_all(futures).wait()]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .core.supported_names import refuses_missing
 
 
-def wrap(fn_or_name: object) -> Any:
+def wrap(fn_or_name: object) -> object:
     """`fn_or_name`, which a tracer would not look into."""
     return fn_or_name
 

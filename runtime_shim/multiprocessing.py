@@ -3,32 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing as _python
-from multiprocessing import (
-    Array,
-    Barrier,
-    Condition,
-    Event,
-    JoinableQueue,
-    Lock,
-    Manager,
-    Pipe,
-    Pool,
-    Process,
-    Queue,
-    RLock,
-    Semaphore,
-    SimpleQueue,
-    Value,
-    active_children,
-    cpu_count,
-    current_process,
-    freeze_support,
-    get_all_start_methods,
-    get_context,
-    get_start_method,
-    set_start_method,
-)
-from typing import Any
+from multiprocessing import *  # noqa: F403
 
 from .core.error_texts import UnsupportedError
 
@@ -48,39 +23,9 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
 
 def spawn(fn: object, args: object = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
-          start_method: str = "spawn") -> Any:  # fmt: skip
+          start_method: str = "spawn") -> object:  # fmt: skip
     """Not supported: a new interpreter would import another torch."""
     raise UnsupportedError("the shim has no torch.multiprocessing.spawn; supported: Process, Pool")
 
 
-ProcessError, TimeoutError = _python.ProcessError, _python.TimeoutError
-
-__all__ = [
-    "Array",
-    "Barrier",
-    "Condition",
-    "Event",
-    "JoinableQueue",
-    "Lock",
-    "Manager",
-    "Pipe",
-    "Pool",
-    "Process",
-    "Queue",
-    "RLock",
-    "Semaphore",
-    "SimpleQueue",
-    "Value",
-    "active_children",
-    "cpu_count",
-    "current_process",
-    "freeze_support",
-    "get_all_sharing_strategies",
-    "get_all_start_methods",
-    "get_context",
-    "get_sharing_strategy",
-    "get_start_method",
-    "set_sharing_strategy",
-    "set_start_method",
-    "spawn",
-]
+__all__ = [*_python.__all__, "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn"]

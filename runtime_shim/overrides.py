@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .core.function_table import AnyFunction
 from .core.supported_names import refuses_missing
 from .core.tensor import Tensor
 from .core.thread_state import tls
@@ -56,7 +57,7 @@ def has_torch_function_variadic(*args: object) -> bool:
 
 
 def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: object, **kwargs: object
+    public_api: AnyFunction, relevant_args: Iterable[Any], *args: object, **kwargs: object
 ) -> Any:
     """What the mode or the first of the arguments that is asked makes of a call. TypeError when none makes anything
     of it.
@@ -84,10 +85,10 @@ def handle_torch_function(
     raise TypeError(message)
 
 
-def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def wrap_torch_function(dispatcher: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     """Makes a function one that asks the arguments that `dispatcher` picks out."""
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: AnyFunction) -> AnyFunction:
         @functools.wraps(function)
         def wrapped(*args: object, **kwargs: object) -> Any:
             relevant = dispatcher(*args, **kwargs)

@@ -19,6 +19,8 @@ import numpy as np
 from .aten.copies import parts_to_pickle, rebuild
 from .core import dtypes, pickle_machine
 from .core.device import device, is_known
+from .core.dtypes import NumpyDtype
+from .core.function_table import AnyFunction
 from .core.pickle_machine import CalledByName, Global, Malformed, Opcode, PickleMachine, in_set, naturals, of_kind
 from .core.resource_budget import Account, Budget, LimitReached, brief, pay, paying_into
 from .core.tensor import Tensor
@@ -116,7 +118,7 @@ class _FileNames(CalledByName):
 
     def __init__(self) -> None:
         self._storages: dict[int, tuple[Any, list[Any]]] = {}
-        own: dict[str, Callable[..., Any]] = {
+        own: dict[str, AnyFunction] = {
             "aten.copies rebuild": self._tensor(rebuild),
             "aten.pickling rebuild": self._tensor(rebuild),  # in files of older versions
             "nn.parameter rebuild_parameter": self._tensor(rebuild_parameter),
@@ -127,7 +129,7 @@ class _FileNames(CalledByName):
             "serialization stored_array": stored_array,
             "serialization stored_number": stored_number,
         }
-        self._calls: dict[str, Callable[..., Any]] = {
+        self._calls: dict[str, AnyFunction] = {
             **{f"{_SHIM}.{name}": function for name, function in own.items()},
             **pickle_machine.CALLS,
             **pickle_machine.built_in(
@@ -200,7 +202,7 @@ class _FileNames(CalledByName):
         return own
 
 
-def _checked_window(root: np.ndarray[Any, Any], window: object) -> np.dtype[Any]:
+def _checked_window(root: np.ndarray[Any, Any], window: object) -> NumpyDtype:
     """numpy's dtype of a tensor whose shape, strides and offset, in bytes, stay in the storage. Raises ValueError."""
     match window:
         case (tuple(shape), tuple(strides), int(offset), *named) if (

@@ -118,7 +118,7 @@ STANDS_FOR_PYTORCH = (
 )
 """Where the shim's public names are those of PyTorch's modules, which give one name several meanings."""
 
-REGISTERS = ("RULE.", "FIX.", "op(", "composite(", "signal(")
+REGISTERS = ("RULE.", "FIX.", "op(", "inner_op(", "composite(", "signal(")
 """Decorators that hand a function to a registry: nobody calls it by its name."""
 
 
@@ -187,6 +187,92 @@ def test_the_shim_stays_within_its_budget() -> None:
     assert found.keys() == budget.keys()
     assert {folder: size for folder, size in found.items() if size[0] > budget[folder][0]} == {}, "files"
     assert {folder: size for folder, size in found.items() if size[1] > budget[folder][1]} == {}, "lines"
+
+
+OUTSIDE_THE_RINGS = ("recording/", "cpp/", "extension/", "testing/")
+"""What runs, compiles and compares programs."""
+
+NOT_REACHED = {
+    **dict.fromkeys(
+        """
+        __config__.py _jit_internal.py _utils.py fx.py hub.py mps.py multiprocessing.py nn/_reduction.py nn/attention.py
+        overrides.py random.py utils/hooks.py jit/annotations.py
+        """.split(),
+        "a module of PyTorch's that programs import",
+    ),
+    **dict.fromkeys(
+        """
+        core/value_checks.py nn/utils/packed_sequences.py nn/utils/weight_normalization.py optim/lbfgs.py
+        aten/spectral.py
+        """.split(),
+        "the everyday surface of torch: torch._check and finfo, packed sequences, weight_norm, L-BFGS, torch.fft",
+    ),
+    **dict.fromkeys(
+        ["distributions/continuous_distributions.py", "distributions/distribution.py"],
+        "what libraries of normalizing flows and policies are made of",
+    ),
+    "jit/script_printing.py": "archives print and format",
+    "nn/cpp.py": "modules that extensions bind",
+}
+"""Files that none of the programs of bench/shim_reach.py reaches, and why they stay."""
+
+
+def test_a_file_of_the_rings_is_reached_by_a_program() -> None:
+    """A new one is written to reached_files.txt by bench/shim_reach.py --record."""
+    shim = ROOT / "runtime_shim"
+    reached = (Path(__file__).parent / "reached_files.txt").read_text(encoding="utf-8").split()
+    files = {
+        path.relative_to(shim).as_posix(): path
+        for path in sources("runtime_shim")
+        if not path.relative_to(shim).as_posix().startswith(OUTSIDE_THE_RINGS)
+    }
+    assert NOT_REACHED.keys() <= files.keys()
+    assert [
+        name
+        for name, path in files.items()
+        if name not in reached
+        and name not in NOT_REACHED
+        and any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree_of(path)))
+    ] == []
+
+
+NAMES_OPS = {
+    "core/error_texts.py": (67, "which functions and methods have several signatures, as their errors say"),
+    "cpp/shim_backend.py": (17, "ops that C++ calls without a look at their arguments"),
+    "dispatch/function_overrides.py": (34, "functions that ask classes with __torch_function__"),
+    "function_namespaces.py": (26, "torch.special and torch.functional are lists of ops"),
+    "jit/calls/call_costs.py": (106, "ops that cost more than the elements of their tensors, or less"),
+    "jit/calls/call_registry.py": (132, "functions made of ops, whose arguments in archives are those of Python"),
+    "jit/calls/network_calls.py": (26, "ops that are functions of nn.functional with other arguments"),
+    "jit/calls/tensor_calls.py": (22, "ops whose arguments in archives are not those of Python"),
+    "jit/calls/value_calls.py": (50, "ops of numbers, texts and lists, which have the names of tensors' ops"),
+    "jit/traced_spellings.py": (71, "calls that a trace writes in another way than they are spelled"),
+    "nn/functional.py": (27, "torch.nn.functional is a list of ops"),
+}
+"""Files beside an op's kernel that name many ops: how many at most, and why."""
+
+FEW = 15
+"""Ops that a file may name without a reason."""
+REGISTERED = re.compile(r'\b(?:op|inner_op|composite|view_op|factory|unary|binary)\(\s*"(\w+)"')
+
+
+def words_of(path: Path) -> set[str]:
+    """The words of strings that are lists of names."""
+    texts = (n.value for n in ast.walk(tree_of(path)) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+    return {word for text in texts if re.fullmatch(r"[\w\s]+", text) for word in text.split()}
+
+
+def test_an_op_is_named_at_its_kernel_and_in_few_tables() -> None:
+    """A table that only says again what the kernel or `torch_ops` says is derived from them instead."""
+    aten = ROOT / "runtime_shim" / "aten"
+    ops = {name for path in aten.rglob("*.py") for name in REGISTERED.findall(path.read_text(encoding="utf-8"))}
+    assert len(ops) > 400
+    named = {
+        path.relative_to(ROOT / "runtime_shim").as_posix(): len(words_of(path) & ops)
+        for path in sources("runtime_shim")
+        if aten not in path.parents
+    }
+    assert {name: count for name, count in named.items() if count > NAMES_OPS.get(name, (FEW - 1, ""))[0]} == {}
 
 
 def layers_of_the_shim() -> dict[str, int]:

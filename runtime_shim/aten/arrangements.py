@@ -22,8 +22,7 @@ from ..dispatch.registration import composite, op
 from ..dispatch.view_layers import view_op
 from ..tape.history import set_history
 from .copies import clone
-from .creation import numpy_dtype
-from .ranges import filled
+from .creation import filled, numpy_dtype
 from .slicing_views import diagonal_of
 from .views import some_ints
 
@@ -37,14 +36,7 @@ def _rot90_below(self: Tensor, k: int, dims: object) -> Tensor:
     return self.flip((second if k % 4 == 1 else first,)).transpose_(first, second)
 
 
-@op(
-    "rot90",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="Rot90Backward0",
-    below=_rot90_below,
-    self=lambda grad, k, dims: grad.rot90(-k, dims),
-)
+@op("rot90", computes=ANY_DTYPE, out=RESIZED, below=_rot90_below, self=lambda grad, k, dims: grad.rot90(-k, dims))
 def rot90(self: Array, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Rotated by `k` quarter turns, from the first of the two dimensions to the second."""
     flip, turns = OPS["flip"].kernel, k % 4
@@ -179,8 +171,7 @@ def _permute(self: Any, dims: tuple[int, ...]) -> Array:
     array: Array = self
     if len(dims) != array.ndim:
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-            "the desired "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {array.ndim} is not equal to len(dims) = {len(dims)}"
         )
     wrapped = [wrap_dim(d, array.ndim) for d in dims]

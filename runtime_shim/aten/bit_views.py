@@ -10,14 +10,14 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.dtypes import Array, sizes
-from ..core.function_table import FUNCTIONS, INTERNAL
+from ..core.function_table import FUNCTIONS, INTERNAL, AnyFunction
 from ..core.memory_layout import Geometry, geometry
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor, address, attach, new_tensor
 from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.op_description import ANY_DTYPE, OPS
 from ..dispatch.op_node import describe_recording, recorded_write
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, inner_op, op, publish
 from ..dispatch.view_layers import make_view, view_op
 from .slicing_views import select
 from .views import reshape, strided_array, unsqueeze
@@ -99,7 +99,7 @@ class TypedStorage(UntypedStorage):
         return f"torch.storage.TypedStorage(dtype={self.dtype}, device=cpu)"
 
 
-def storage_of(record: list[Any], dtype: dtypes.dtype) -> TypedStorage:
+def storage_of(record: list[object], dtype: dtypes.dtype) -> TypedStorage:
     made = TypedStorage.__new__(TypedStorage)
     made._record, made.dtype = record, dtype
     return made
@@ -191,8 +191,7 @@ def view_as_complex(self: Any) -> Array:
     array: Array = self
     if array.dtype.kind != "f" or array.itemsize < 4:
         raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
-            "scalar type: "
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             f"{dtypes.of(array).scalar_name}"
         )
     if array.ndim == 0:
@@ -236,7 +235,7 @@ attach("imag", property(_imag, _write_part(_imag)))
 FUNCTIONS["real"], FUNCTIONS["imag"] = _real, _imag
 
 
-def _each(view: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
+def _each(view: Callable[[Tensor], Tensor]) -> AnyFunction:
     """The view of a tensor, or a tuple with that of each of several tensors."""
 
     def call(*tensors: Any) -> Any:
@@ -284,9 +283,8 @@ def check_storage_bounds(self: Tensor, window: Geometry) -> None:
     itemsize = self._array.itemsize
     if (last + 1) * itemsize > root.nbytes or offset < 0:
         raise RuntimeError(
-            f"setStorage: sizes {sizes(shape)}, strides {sizes(strides)}, storage offset {offset}, and "
-            f"itemsize {itemsize} "
-            f"requiring a storage size of {(last + 1) * itemsize} are out of bounds for storage of size "
+            f"setStorage: sizes {sizes(shape)}, strides {sizes(strides)}, storage offset {offset}, and itemsize "
+            f"{itemsize} requiring a storage size of {(last + 1) * itemsize} are out of bounds for storage of size "
             f"{root.nbytes}"
         )
 
@@ -345,7 +343,7 @@ def _as_strided_again(grad: Tensor, base: Geometry, window: Geometry) -> Tensor:
     return grad.contiguous().as_strided(shape, strides, offset - base[2])
 
 
-@op("as_strided_backward", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, self=_as_strided_again)
+@inner_op("as_strided_backward", self=_as_strided_again)
 def _as_strided_backward(self: Array, base: Geometry, window: Geometry) -> Array:
     array: Array = self
     low = min(base[2], window[2])

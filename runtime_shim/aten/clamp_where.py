@@ -23,7 +23,7 @@ from ..dispatch.op_description import (
     not_for_complex,
     same_dtype,
 )
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from ..dispatch.writing_layers import store
 from . import views
 from .ufunc_makers import cast, is_operand
@@ -78,7 +78,7 @@ def _store_clamped(self: Any, found: Array) -> None:
     store(self, found)
 
 
-@op(
+@inner_op(
     "clamp",
     computes=Computes("bif", refusals=(not_for_complex(_NOT_FOR_COMPLEX),)),
     out=OutRule(FOUND_DTYPE),
@@ -87,8 +87,6 @@ def _store_clamped(self: Any, found: Array) -> None:
     title="clamp",
     node="ClampBackward1",
     inplace=True,
-    method=False,
-    function=False,
     self=_clamp_self,
 )
 def _clamp_scalar(self: Any, min: Any = None, max: Any = None) -> Array:
@@ -125,7 +123,6 @@ def _bound_above(grad: Tensor, self: Tensor, min: Any, max: Any) -> Tensor:
     inplace=True,
     method=False,
     function=False,
-    tensor_params=("self", "min", "max"),
     self=_clamp_self,
     min=_bound_below,
     max=_bound_above,
@@ -252,12 +249,8 @@ def clamp_max_(self: Tensor, max: object = MISSING) -> Any:
 composite("clip_")(clamp_)
 
 
-@op(
+@inner_op(
     "where",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     wraps=True,
     tensor_params=("condition", "self", "other"),
     self=lambda grad, condition: where(condition, grad, 0.0),
@@ -323,28 +316,20 @@ def _masked_fill_kernel(self: Any, mask: Any, value: Any) -> Array:
 
 
 # PyTorch lets it write to an expanded tensor, with a warning.
-_masked_fill_tensor = op(
+_masked_fill_tensor = inner_op(
     "masked_fill",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     checks_overlap=False,
     node="MaskedFillBackward1",
     inplace=True,
-    method=False,
-    function=False,
     leak=2,
     tensor_params=("self", "mask", "value"),
     self=lambda grad, mask: grad.masked_fill(mask, 0),
     value=lambda grad, mask: FUNCTIONS["where"](mask, grad, 0.0).sum(),
 )(_masked_fill_kernel)
-_masked_fill_number = op(
+_masked_fill_number = inner_op(
     "masked_fill",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     checks_overlap=False,
     inplace=True,
-    method=False,
-    function=False,
     leak=2,
     tensor_params=("self", "mask"),
     self=lambda grad, mask: grad.masked_fill(mask, 0),
@@ -414,7 +399,7 @@ def _masked_scatter_source(grad: Tensor, mask: Tensor, shape: tuple[int, ...]) -
 _LONG_ALONE = same_dtype("nonzero: Expected out tensor to have scalar type Long but got scalar type{got.scalar_name}")
 
 
-@op("nonzero", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, leak=1)
+@inner_op("nonzero", leak=1)
 def _nonzero(self: Array) -> Array:
     return np.argwhere(self).astype(np.int64)
 

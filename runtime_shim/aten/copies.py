@@ -48,15 +48,7 @@ def _to_copy_below(self: Tensor, dtype: dtypes.dtype) -> Tensor:
     return finish(made).copy_(self)
 
 
-@op(
-    "_to_copy",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="ToCopyBackward0",
-    method=False,
-    below=_to_copy_below,
-    self=lambda grad: grad,
-)
+@op("_to_copy", computes=ANY_DTYPE, out=RESIZED, method=False, below=_to_copy_below, self=lambda grad: grad)
 def to_copy(self: Array, dtype: dtypes.dtype) -> Array:
     if self.flags.c_contiguous and 1 not in self.shape:
         return self.astype(dtype.numpy)

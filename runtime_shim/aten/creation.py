@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes, error_texts
 from ..core.device import check_device
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
 from ..core.error_texts import public_call, wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like
@@ -19,6 +20,8 @@ from ..core.thread_state import AUTOGRAD, tls
 from ..dispatch.registration import composite
 from ..dispatch.writing_layers import resize_output
 from .views import flatten_ints, some_ints
+
+Maker = Callable[..., Array]
 
 
 def finish(
@@ -48,13 +51,51 @@ def finish(
     return made
 
 
+def factory(
+    name: str, *, ranged: bool = False, **published: Any
+) -> Callable[[Callable[..., Array]], Callable[..., Tensor]]:
+    """Publish a function that makes tensors, of one that makes their arrays from the dtype that was asked for.
+
+    With `ranged`, that one is given `out` as well, whose own shape the values get where they are as many.
+    """
+
+    def register(make: Maker) -> Callable[..., Tensor]:
+        @functools.wraps(make)
+        def create(
+            *args: object,
+            dtype: dtypes.dtype | None = None,
+            requires_grad: bool = False,
+            device: object = None,
+            layout: object = None,
+            pin_memory: bool = False,
+            out: Tensor | None = None,
+            **named: object,
+        ) -> Tensor:
+            check_device(device)
+            if not ranged:
+                return finish(make(*args, dtype=dtype, **named), requires_grad, out, dtype)
+            return filled(out, make(*args, dtype=dtype, out=out, **named), requires_grad)
+
+        composite(name, method=False, **published)(create)
+        return create
+
+    return register
+
+
+def filled(out: Tensor | None, array: Array, requires_grad: bool = False) -> Tensor:
+    """A tensor of a range, or `out` with its values, in its own shape if it has as many elements."""
+    if out is not None and out._array.size == array.size:
+        array = array.reshape(out._array.shape)
+    return finish(array, requires_grad, out)
+
+
 def requires_grad_now(t: Tensor) -> bool:
     """Whether an op that writes to `t` would be recorded."""
     state = tls.state
     return state.grad_mode and bool(t._keys & ~state.excluded & AUTOGRAD) and t.requires_grad
 
 
-def numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None) -> np.dtype[Any]:
+def numpy_dtype(dtype: dtypes.dtype | None, default: NumpyDtype | None = None) -> NumpyDtype:
     if dtype is None:
         return default if default is not None else dtypes.get_default_dtype().numpy
     if not isinstance(dtype, dtypes.dtype):
@@ -66,7 +107,7 @@ def numpy_dtype(dtype: dtypes.dtype | None, default: np.dtype[Any] | None = None
     return dtype.numpy
 
 
-def checked_shape(args: tuple[Any, ...]) -> tuple[int, ...]:
+def checked_shape(args: tuple[object, ...]) -> tuple[int, ...]:
     shape = flatten_ints(args)
     for size in shape:
         if size < 0:
@@ -74,7 +115,7 @@ def checked_shape(args: tuple[Any, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _allocated(make: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def _allocated(make: Any, shape: tuple[int, ...], dtype: NumpyDtype) -> Array:
     """RuntimeError if no machine has an address for so many bytes."""
     if math.prod(n for n in shape if n) * dtype.itemsize >= 2**63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
@@ -82,7 +123,7 @@ def _allocated(make: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array
     return found
 
 
-def _size_argument(name: str, named: dict[str, Any]) -> tuple[Any, ...]:
+def _size_argument(name: str, named: dict[str, object]) -> tuple[object, ...]:
     size = named.pop("size", ())
     if named:
         raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
@@ -118,25 +159,12 @@ def _filled(name: str, make: Any) -> None:
             return out
         return finish(found, requires_grad, out, dtype)
 
-    def like(
-        input: Tensor,
-        *,
-        dtype: dtypes.dtype | None = None,
-        requires_grad: bool = False,
-        device: object = None,
-        layout: object = None,
-        memory_format: object = None,
-    ) -> Tensor:
-        check_device(device)
-        check_like(f"{name}_like", input)
-        array = input._array
-        if memory_format is None or memory_format == "preserve":
-            target = blank_like(array, numpy_dtype(dtype, array.dtype))
-        else:
-            target = blank(array.shape, numpy_dtype(dtype, array.dtype), memory_format)
+    @factory(f"{name}_like")
+    def like(input: Tensor, *, dtype: dtypes.dtype | None = None, memory_format: object = None) -> Array:
+        target = _blank_like(f"{name}_like", input, dtype, memory_format)
         if name in _VALUES:
             target.fill(_VALUES[name])
-        return finish(target, requires_grad)
+        return target
 
     def new(
         self: Tensor,
@@ -156,7 +184,6 @@ def _filled(name: str, make: Any) -> None:
         return made
 
     composite(name, method=False)(create)
-    composite(f"{name}_like", method=False)(like)
     composite(f"new_{name}", function=False)(new)
 
 
@@ -182,19 +209,8 @@ _filled("ones", np.ones)
 _filled("empty", np.zeros)  # zeros, so that programs are reproducible
 
 
-@composite("full", method=False)
-def full(
-    size: object,
-    fill_value: object,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: object = None,
-    layout: object = None,
-    pin_memory: bool = False,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
+@factory("full")
+def full(size: object, fill_value: object, *, dtype: dtypes.dtype | None = None) -> Array:
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     if not isinstance(fill_value, int | float | complex | np.generic):
@@ -202,30 +218,24 @@ def full(
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
     target = numpy_dtype(dtype, dtypes.of_number(fill_value))
     dtypes.check_number(fill_value, target)
-    found = np.full(checked_shape((size,)), np.asarray(fill_value).astype(target))  # negative ones wrap around
-    return finish(found, requires_grad, out, dtype)
+    return np.full(checked_shape((size,)), np.asarray(fill_value).astype(target))  # negative ones wrap around
 
 
-@composite("full_like", method=False)
+@factory("full_like")
 def full_like(
-    input: Tensor,
-    fill_value: object,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: object = None,
-    layout: object = None,
-    memory_format: object = None,
-) -> Tensor:
-    check_device(device)
-    check_like("full_like", input)
+    input: Tensor, fill_value: object, *, dtype: dtypes.dtype | None = None, memory_format: object = None
+) -> Array:
+    made = _blank_like("full_like", input, dtype, memory_format)
+    made.fill(fill_value)
+    return made
+
+
+def _blank_like(name: str, input: Tensor, dtype: dtypes.dtype | None, memory_format: object) -> Array:
+    check_like(name, input)
     target = numpy_dtype(dtype, input._array.dtype)
     if memory_format is None or memory_format == "preserve":
-        made = blank_like(input._array, target)
-    else:
-        made = blank(input._array.shape, target, memory_format)
-    made.fill(fill_value)
-    return finish(made, requires_grad)
+        return blank_like(input._array, target)
+    return blank(input._array.shape, target, memory_format)
 
 
 @composite("new_full", function=False)
@@ -423,19 +433,9 @@ def asarray(
     return made.requires_grad_() if requires_grad else made
 
 
-@composite("scalar_tensor", method=False)
-def scalar_tensor(
-    s: object,
-    *,
-    dtype: dtypes.dtype | None = None,
-    layout: object = None,
-    device: object = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    check_device(device)
-    value = s.item() if isinstance(s, Tensor) else s
-    return finish(np.asarray(value, numpy_dtype(dtype)), requires_grad)
+@factory("scalar_tensor")
+def scalar_tensor(s: object, *, dtype: dtypes.dtype | None = None) -> Array:
+    return np.asarray(s.item() if isinstance(s, Tensor) else s, numpy_dtype(dtype))
 
 
 @composite("from_numpy", method=False)
@@ -451,8 +451,7 @@ def from_numpy(array: Array) -> Tensor:
         )
     if any(s < 0 for s in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides "
-            "are not "
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported. (You can probably work around this by making a copy of your array  with "
             "array.copy().) "
         )

@@ -13,7 +13,7 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal, describe
 from ..dispatch.op_node import recorded_write
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, inner_op, op, publish
 from .ufunc_makers import FLOAT, SAME, binary, binary_kernel, cast, no_autograd_kernel
 
 
@@ -36,14 +36,12 @@ def _no_bool_subtraction(self: object, other: object) -> None:
     bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]
     if all(bools):
         raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-            "`logical_xor()` "
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
     if any(bools):
         raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-            "invert a mask, "
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
             "use the `~` or `logical_not()` operator instead."
         )
 
@@ -99,17 +97,13 @@ def _divides_by_zero(a: Tensor, b: Tensor) -> bool:
     return bool(np.size(a)) and bool(np.any(np.equal(b, 0)))
 
 
-@op(
+@inner_op(
     "div_mode",
     computes=Computes("if", "div_floor_cpu"),
-    out=RESIZED,
     title="div",
     node="DivBackward2",
     inplace=True,
-    method=False,
-    function=False,
     wraps=True,
-    tensor_params=("self", "other"),
     self=lambda grad, other, rounding_mode: _zeros(grad),
     other=lambda grad, other, rounding_mode: _zeros(grad),
 )
@@ -128,42 +122,18 @@ def div_mode(self: Array, other: Array, rounding_mode: str) -> Array:
 
 
 # PyTorch's C++ code computes with numbers without wrapping them in tensors; nodes have other names then.
-add_scalar = op(
-    "add_scalar",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="AddBackward1",
-    method=False,
-    function=False,
-    self=lambda grad: grad,
-)(lambda self, other: OPS["add"].kernel(self, other))
-mul_scalar: Any = op(
-    "mul_scalar",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="MulBackward1",
-    method=False,
-    function=False,
-    self=lambda grad, other: mul_scalar(grad, conj(other)),
-)(lambda self, other: OPS["mul"].kernel(self, other))
-sub_scalar = op(
-    "sub_scalar",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="SubBackward1",
-    method=False,
-    function=False,
-    self=lambda grad: grad,
-)(lambda self, other: OPS["sub"].kernel(self, other, 1))
-div_scalar: Any = op(
-    "div_scalar",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="DivBackward1",
-    method=False,
-    function=False,
-    self=lambda grad, other: div_scalar(grad, conj(other)),
-)(lambda self, other: OPS["div"].kernel(self, other))
+add_scalar = inner_op("add_scalar", node="AddBackward1", self=lambda grad: grad)(
+    lambda self, other: OPS["add"].kernel(self, other)
+)
+mul_scalar: Any = inner_op("mul_scalar", node="MulBackward1", self=lambda grad, other: mul_scalar(grad, conj(other)))(
+    lambda self, other: OPS["mul"].kernel(self, other)
+)
+sub_scalar = inner_op("sub_scalar", node="SubBackward1", self=lambda grad: grad)(
+    lambda self, other: OPS["sub"].kernel(self, other, 1)
+)
+div_scalar: Any = inner_op("div_scalar", node="DivBackward1", self=lambda grad, other: div_scalar(grad, conj(other)))(
+    lambda self, other: OPS["div"].kernel(self, other)
+)
 
 
 def div(self: object, other: object, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
@@ -195,7 +165,6 @@ publish("div_", div_, function=False)
     node="NotImplemented",
     inplace=True,
     wraps=True,
-    tensor_params=("self", "other"),
     self=no_autograd_kernel("floor_divide"),
     other=no_autograd_kernel("floor_divide"),
     recorded_in_place=recorded_write(
@@ -263,15 +232,11 @@ fmod = binary(
 
 
 def _rsub(name: str, node: str, **other: Any) -> Any:
-    return op(
+    return inner_op(
         name,
-        computes=ANY_DTYPE,
-        out=RESIZED,
         numbers=None,
         node=node,
         title="rsub",
-        method=False,
-        function=False,
         tensor_params=("self", "other"),
         below=lambda self, other: sub(other, self),
         self=lambda grad: -grad,
@@ -333,7 +298,7 @@ def _share(grad: Tensor, self: Tensor, other: Tensor, loses: Tensor) -> Tensor:
     return found
 
 
-def _arrays(value: object) -> tuple[Any, ...]:
+def _arrays(value: object) -> tuple[object, ...]:
     return (value,) if isinstance(value, np.ndarray) else ()
 
 
@@ -350,28 +315,21 @@ def _lerp_kernel(self: Any, end: Any, weight: Any) -> Array:
     return elementwise(self + cast(weight, self.dtype) * (end - self), self, end, *_arrays(weight))
 
 
-_lerp_number = op(
+_lerp_number = inner_op(
     "lerp",
     computes=Computes("fc", "lerp_kernel_scalar"),
-    out=RESIZED,
     inplace=True,
-    method=False,
-    function=False,
     title="lerp",
     self=lambda grad, weight: grad * (1 - conj(weight)),
     end=lambda grad, weight: grad * conj(weight),
 )(_lerp_kernel)
-_lerp_tensor = op(
+_lerp_tensor = inner_op(
     "lerp_tensor",
     computes=Computes("fc", "lerp_kernel_tensor"),
-    out=RESIZED,
     numbers=("weight",),
     node="LerpBackward1",
     inplace=True,
-    method=False,
-    function=False,
     title="lerp",
-    tensor_params=("self", "end", "weight"),
     self=lambda grad, weight: grad * (1 - conj(weight)),
     end=lambda grad, weight: grad * conj(weight),
     weight=lambda grad, self, end: grad * conj(end - self),
@@ -419,12 +377,11 @@ def _check_three(self: Any, tensor1: Any, tensor2: Any) -> None:
             DtypeRefusal(
                 "bi",
                 RuntimeError,
-                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
-                "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
-                "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
-                "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
-                "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
-                "dtypes.",
+                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform "
+                "a true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
+                "value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * "
+                "tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "
+                "(input + value * tensor1 / tensor2), for all dtypes.",
             ),
         ),
     ),

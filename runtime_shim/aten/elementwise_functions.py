@@ -11,8 +11,8 @@ from ..core.dtypes import Array
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Computes, DtypeRefusal, not_for_complex
+from ..dispatch.registration import composite, inner_op, op, publish
 from .elementwise import _zeros, conj
 from .networks.backward_kernels import sigmoid_backward, tanh_backward
 from .ufunc_makers import FLOAT, unary
@@ -72,28 +72,15 @@ def _of_integers(self: Tensor) -> int:
     return int(self._array.dtype.kind in "biu")
 
 
-unary(
-    "floor",
-    np.floor,
-    computes=Computes(
-        "if",
-        "floor_vml_cpu",
-        refusals=(DtypeRefusal("c", NotImplementedError, "floor is not supported for complex inputs"),),
-    ),
-    leak=_of_integers,
-    self=_zeros,
-)
-unary(
-    "ceil",
-    np.ceil,
-    computes=Computes(
-        "if",
-        "ceil_vml_cpu",
-        refusals=(DtypeRefusal("c", NotImplementedError, "ceil is not supported for complex inputs"),),
-    ),
-    leak=_of_integers,
-    self=_zeros,
-)
+for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil)):
+    _refusal = not_for_complex(f"{_name} is not supported for complex inputs")
+    unary(
+        _name,
+        _ufunc,
+        computes=Computes("if", f"{_name}_vml_cpu", refusals=(_refusal,)),
+        leak=_of_integers,
+        self=_zeros,
+    )
 unary(
     "round",
     lambda a: np.positive(a) if a.dtype.kind in "iu" else np.rint(a),
@@ -103,15 +90,12 @@ unary(
 )
 
 
-@op(
+@inner_op(
     "round_decimals",
     computes=Computes("f", "round_cpu"),
-    out=RESIZED,
     title="round",
     node="RoundBackward1",
     inplace=True,
-    method=False,
-    function=False,
     self=lambda grad, decimals: _zeros(grad),
 )
 def _round_decimals(self: Array, decimals: int) -> Array:
@@ -160,7 +144,7 @@ unary(
     computes=Computes(
         "if",
         "trunc_vml_cpu",
-        refusals=(DtypeRefusal("c", NotImplementedError, "trunc is not supported for complex inputs"),),
+        refusals=(not_for_complex("trunc is not supported for complex inputs"),),
     ),
     leak=_of_integers,
     self=_zeros,
@@ -239,15 +223,7 @@ unary("abs", np.abs, computes=Computes("ifc"), in_place=_abs_in_place, leak=1, r
 FUNCTIONS["absolute"] = FUNCTIONS["abs"]
 
 
-@op(
-    "conj",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="ConjBackward0",
-    function=False,
-    method=False,
-    self=lambda grad: grad.conj(),
-)
+@inner_op("conj", self=lambda grad: grad.conj())
 def _conj_physical(self: Array) -> Array:
     return np.conjugate(self)
 

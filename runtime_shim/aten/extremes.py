@@ -9,8 +9,8 @@ import numpy as np
 from ..core.dtypes import Array, wrap_dim
 from ..core.function_table import FUNCTIONS, return_type
 from ..core.tensor import Tensor
-from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
-from ..dispatch.registration import composite, op
+from ..dispatch.op_description import EXPECTED_OUT, Computes, DtypeRefusal, OutRule, same_dtype
+from ..dispatch.registration import composite, inner_op, op
 from .reductions import contiguous, dims_of, restore
 
 _maximum: Any = np.maximum
@@ -34,9 +34,8 @@ def _evenly(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 def _check_nonempty(self: Any, name: str) -> None:
     if self.size == 0:
         raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the "
-            "'dim' argument."
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument."
         )
 
 
@@ -50,36 +49,6 @@ def _check_dims(self: Any, dim: Any, name: str) -> None:
             if self.shape[wrapped] == 0:
                 shown = d if name in ("amin", "amax") else wrapped
                 raise IndexError(f"{name}(): Expected reduction dim {shown} to have non-zero size.")
-
-
-@op(
-    "max_all",
-    computes=Computes("bif", "max_all"),
-    out=RESIZED,
-    node="MaxBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_evenly,
-)
-def max_all(self: Array) -> Array:
-    _check_nonempty(self, "max")
-    return _maximum.reduce(self, axis=None)
-
-
-@op(
-    "min_all",
-    computes=Computes("bif", "min_all"),
-    out=RESIZED,
-    node="MinBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_evenly,
-)
-def min_all(self: Array) -> Array:
-    _check_nonempty(self, "min")
-    return _minimum.reduce(self, axis=None)
 
 
 def _at_index(grads: list[Any], self_shape: tuple[int, ...], dim: int, keepdim: bool, result: list[Tensor]) -> Tensor:
@@ -114,62 +83,46 @@ def _extreme(self: Any, dim: int, keepdim: bool, name: str, arg: Any) -> tuple[A
     return values, indices.astype(np.int64)
 
 
-def _register_extremes() -> None:
-    """max, min with a dim, and sort and topk like them: values with the indices they come from."""
-    for name, arg in (("max", np.argmax), ("min", np.argmin)):
+def _register_extremes(name: str, ufunc: Any, arg: Any) -> None:
+    """max or min: of all elements, along a dimension with the indices they come from, and of two tensors."""
 
-        def kernel(self: object, dim: int, keepdim: bool = False, _name: str = name, _arg: object = arg) -> Any:
-            return _extreme(self, dim, keepdim, _name, _arg)
+    def of_all(self: Array) -> Array:
+        _check_nonempty(self, name)
+        return ufunc.reduce(self, axis=None)
 
-        op(
-            f"{name}_dim",
-            computes=Computes(
-                "bif",
-                refusals=(
-                    DtypeRefusal("c", RuntimeError, f"{name}(): does not support complex input", shapes_first=True),
-                ),
-            ),
-            out=RESIZED,
-            node=f"{name.capitalize()}Backward0",
-            method=False,
-            function=False,
-            leak=lambda self, dim, keepdim=False, *rest: 1 if not self._array.ndim else 0 if keepdim else 2,
-            outputs=pair(name),
-            nondifferentiable=(1,),
-            self=_at_index,
-        )(kernel)
+    all_name, node = f"{name}_all", name.capitalize()
+    whole = inner_op(all_name, computes=Computes("bif", all_name), node=f"{node}Backward1", leak=1, self=_evenly)(
+        of_all
+    )
 
-        def call(
-            self: Tensor,
-            *args: Any,
-            dim: Any = None,
-            keepdim: bool = False,
-            other: Any = None,
-            _name: str = name,
-        ) -> Any:
-            if args and isinstance(args[0], Tensor):
-                other, args = args[0], args[1:]
-            if other is not None:
-                both = FUNCTIONS["maximum" if _name == "max" else "minimum"]
-                return both(self, other)
-            if args:
-                dim, keepdim = args[0], (args[1] if len(args) > 1 else keepdim)
-            if dim is None:
-                return (max_all if _name == "max" else min_all)(self)
-            return _by_name(f"{_name}_dim")(self, dim, keepdim)
+    def kernel(self: object, dim: int, keepdim: bool = False) -> Any:
+        return _extreme(self, dim, keepdim, name, arg)
 
-        composite(name, out=OutRule(EXPECTED_OUT))(call)
+    refusal = DtypeRefusal("c", RuntimeError, f"{name}(): does not support complex input", shapes_first=True)
+    along = inner_op(
+        f"{name}_dim",
+        computes=Computes("bif", refusals=(refusal,)),
+        node=f"{node}Backward0",
+        leak=lambda self, dim, keepdim=False, *rest: 1 if not self._array.ndim else 0 if keepdim else 2,
+        outputs=pair(name),
+        nondifferentiable=(1,),
+        self=_at_index,
+    )(kernel)
+
+    def call(self: Tensor, *args: Any, dim: object = None, keepdim: bool = False, other: object = None) -> Any:
+        if args and isinstance(args[0], Tensor):
+            other, args = args[0], args[1:]
+        if other is not None:
+            return FUNCTIONS[f"{name}imum"](self, other)
+        if args:
+            dim, keepdim = args[0], (args[1] if len(args) > 1 else keepdim)
+        return whole(self) if dim is None else along(self, dim, keepdim)
+
+    composite(name, out=OutRule(EXPECTED_OUT))(call)
 
 
-def _by_name(name: str) -> Any:
-    from ..core.thread_state import tls
-    from ..dispatch.functional_layers import functional
-
-    chosen = OPS[name]
-    return lambda *args: functional(chosen, tls.state, chosen.bind(args, {}))
-
-
-_register_extremes()
+_register_extremes("max", _maximum, np.argmax)
+_register_extremes("min", _minimum, np.argmin)
 
 
 def _scaled_evenly(grad: Tensor, self: Tensor, result: Tensor, dim: object, keepdim: bool) -> Tensor:
@@ -215,33 +168,21 @@ def over_one(self: Tensor, dim: object = None, keepdim: bool = False) -> int:
     return 1 if dim is not None and shape and all(shape[d] == 1 for d in dims_of(dim, len(shape))) else 0
 
 
-@op(
-    "argmax",
-    computes=Computes(
-        "if",
-        refusals=(
-            DtypeRefusal("b", RuntimeError, "argmax(): does not support bool input"),
-            DtypeRefusal("c", RuntimeError, "argmax(): does not support complex input"),
-        ),
-    ),
-    out=OutRule(EXPECTED_OUT, resized_first=True),
-    leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
-)
-def argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    return _arg(self, dim, keepdim, np.argmax)
+def _register_arg(name: str, function: Any) -> None:
+    refusals = (
+        DtypeRefusal("b", RuntimeError, f"{name}(): does not support bool input"),
+        DtypeRefusal("c", RuntimeError, f"{name}(): does not support complex input"),
+    )
+
+    @op(
+        name,
+        computes=Computes("if", refusals=refusals),
+        out=OutRule(EXPECTED_OUT, resized_first=True),
+        leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
+    )
+    def kernel(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+        return _arg(self, dim, keepdim, function)
 
 
-@op(
-    "argmin",
-    computes=Computes(
-        "if",
-        refusals=(
-            DtypeRefusal("b", RuntimeError, "argmin(): does not support bool input"),
-            DtypeRefusal("c", RuntimeError, "argmin(): does not support complex input"),
-        ),
-    ),
-    out=OutRule(EXPECTED_OUT, resized_first=True),
-    leak=lambda self, dim=None, keepdim=False: over_one(self, dim),
-)
-def argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    return _arg(self, dim, keepdim, np.argmin)
+_register_arg("argmax", np.argmax)
+_register_arg("argmin", np.argmin)

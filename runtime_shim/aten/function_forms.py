@@ -17,7 +17,7 @@ from ..core.function_table import ATEN_ALONE, FUNCTIONS
 from ..core.late_modules import late_module
 from ..core.tensor import Tensor, attach, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, inner_op, op, publish
 from .indexing import index
 from .networks.activations import require_floating
 from .slicing_views import slice_
@@ -34,15 +34,9 @@ def _gradient(name: str) -> Any:
         found: Tensor = made(grad, self, lambd)
         return found
 
-    made = op(
-        f"{name}_backward",
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        method=False,
-        function=False,
-        grad_output=again,
-        self=lambda grad: FUNCTIONS["zeros_like"](grad),
-    )(_zero_between)
+    made = inner_op(f"{name}_backward", grad_output=again, self=lambda grad: FUNCTIONS["zeros_like"](grad))(
+        _zero_between
+    )
     return made
 
 
@@ -61,14 +55,7 @@ def hardshrink(self: Array, lambd: float = 0.5) -> Array:
     return _zero_between(self, self, lambd)
 
 
-@op(
-    "softshrink",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    self=lambda grad, self, lambd: softshrink_backward(grad, self, lambd),
-)
+@inner_op("softshrink", self=lambda grad, self, lambd: softshrink_backward(grad, self, lambd))
 def softshrink(self: Array, lambd: float = 0.5) -> Array:
     """Moved by lambd towards zero. RuntimeError for a lambd that is negative or that the dtype doesn't have."""
     require_floating(self, "softshrink_check")

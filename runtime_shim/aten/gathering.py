@@ -11,7 +11,7 @@ from ..core.dtypes import Array, sizes, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, RESIZED, SAME_SCALAR, OutRule
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 
 
 @op(
@@ -136,13 +136,10 @@ def _check_scatter(self: Any, d: int, index: Any, src: Any) -> None:
         )
 
 
-@op(
+@inner_op(
     "scatter",
-    computes=ANY_DTYPE,
     out=OutRule(resized_first=True, apart=True),
     inplace=True,
-    method=False,
-    function=False,
     leak=1,
     tensor_params=("self", "index", "src"),
     self=lambda grad, dim, index: grad.scatter(dim, index, 0),
@@ -152,14 +149,10 @@ def _scatter_src(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_kernel(self, dim, index, src, False)
 
 
-@op(
+@inner_op(
     "scatter_value",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="ScatterBackward1",
     inplace=True,
-    method=False,
-    function=False,
     leak=1,
     tensor_params=("self", "index"),
     self=lambda grad, dim, index: grad.scatter(dim, index, 0),
@@ -181,14 +174,10 @@ def _scatter_form(src: object, value: object) -> tuple[Any, Any]:
     return (_scatter_src if isinstance(src, Tensor) else _scatter_value), src
 
 
-@op(
+@inner_op(
     "scatter_reducing",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     numbers=("src",),
     inplace=True,
-    method=False,
-    function=False,
     title="scatter",
     tensor_params=("self", "index", "src"),
     self=_no_reduced_gradient,
@@ -212,38 +201,27 @@ def _scatter_by_reducing(self: Array, dim: int, index: Array, src: Any, reduce: 
     return found
 
 
-@composite("scatter", out=RESIZED)
-def scatter(
-    self: Tensor,
-    dim: int,
-    index: Tensor,
-    src: object = _MISSING,
-    *,
-    value: object = _MISSING,
-    reduce: str | None = None,
-) -> Tensor:
-    """A copy with `src` (a tensor or number) written, added or multiplied where `index` points along `dim`."""
-    form, src = _scatter_form(src, value)
-    if reduce is not None:
-        return _scatter_by_reducing(self, dim, index, src, reduce)
-    return form(self, dim, index, src)
+def _scatter(name: str, writes: bool, **published: Any) -> None:
+    @composite(name, **published)
+    def scatter(
+        self: Tensor,
+        dim: int,
+        index: Tensor,
+        src: object = _MISSING,
+        *,
+        value: object = _MISSING,
+        reduce: str | None = None,
+    ) -> Tensor:
+        """`src` (a tensor or number) written, added or multiplied where `index` points along `dim`."""
+        form: Any
+        form, src = _scatter_form(src, value)
+        how = () if reduce is None else (reduce,)
+        form = form if reduce is None else _scatter_by_reducing
+        return (form.inplace if writes else form)(self, dim, index, src, *how)
 
 
-@composite("scatter_", function=False)
-def scatter_(
-    self: Tensor,
-    dim: int,
-    index: Tensor,
-    src: object = _MISSING,
-    *,
-    value: object = _MISSING,
-    reduce: str | None = None,
-) -> Tensor:
-    form, src = _scatter_form(src, value)
-    if reduce is not None:
-        found: Tensor = _scatter_by_reducing.inplace(self, dim, index, src, reduce)  # type: ignore[attr-defined]
-        return found
-    return form.inplace(self, dim, index, src)
+_scatter("scatter", False, out=RESIZED)
+_scatter("scatter_", True, function=False)
 
 
 @op(

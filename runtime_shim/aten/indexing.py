@@ -19,14 +19,13 @@ from ..core.error_texts import wrong_type
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor, attach
 from ..core.thread_state import tls
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.op_node import arguments_of, describe_recording
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op
 from ..dispatch.writing_layers import may_share, write_through_layers
 from . import slicing_views, views
 
 
-def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[Any]) -> Tensor:
+def _index_back(grad: Tensor, self_shape: tuple[int, ...], indices: Sequence[object]) -> Tensor:
     return FUNCTIONS["zeros"](self_shape, dtype=grad.dtype).index_put_(indices, grad, True)
 
 
@@ -34,7 +33,7 @@ _UINT8_IS_DEPRECATED = "indexing with dtype torch.uint8 is now deprecated, pleas
 _NOTHING_THERE = "index is out of bounds for dimension with size 0"
 
 
-def _check_count(indices: Sequence[Any], shape: tuple[int, ...]) -> None:
+def _check_count(indices: Sequence[object], shape: tuple[int, ...]) -> None:
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
 
@@ -73,9 +72,8 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
                 dtypes.wrap_dim(dim + k, len(shape))
                 if n != shape[dim + k]:
                     raise IndexError(
-                        f"The shape of the mask {sizes(array.shape)} at index {k} does not match the shape "
-                        "of the indexed "
-                        f"tensor {sizes(shape)} at index {dim + k}"
+                        f"The shape of the mask {sizes(array.shape)} at index {k} does not match the shape of the "
+                        f"indexed tensor {sizes(shape)} at index {dim + k}"
                     )
             dim += array.ndim
         elif array.dtype.kind in "iu":
@@ -92,16 +90,7 @@ def _numpy_indices(indices: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any,
     return tuple(found)
 
 
-@op(
-    "index",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    index_lists=("indices",),
-    method=False,
-    function=False,
-    tensor_params=("self", "indices"),
-    self=_index_back,
-)
+@inner_op("index", index_lists=("indices",), tensor_params=("self", "indices"), self=_index_back)
 def index(self: Any, indices: Sequence[Any]) -> Array:
     if len(indices) == 1 and type(self) is np.ndarray and self.ndim:
         only = indices[0]
@@ -133,7 +122,7 @@ INDEX_PUT = describe_recording(
 )
 
 
-def _cleared(grad: Tensor, indices: Sequence[Any]) -> Tensor:
+def _cleared(grad: Tensor, indices: Sequence[object]) -> Tensor:
     return FUNCTIONS["index_put"](grad, indices, FUNCTIONS["zeros"]((), dtype=grad.dtype))
 
 
@@ -162,8 +151,7 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Any, accumulate: bo
         if source.dtype != target.dtype:
             _place(target.copy(), where, source.astype(target.dtype), False)  # shapes are looked at first
             raise RuntimeError(
-                f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} "
-                "for the "
+                f"Index put requires the source and destination dtypes match, got {self.dtype.scalar_name} for the "
                 f"destination and {values.dtype.scalar_name} for the source."
             )
         _place(target, where, source, accumulate)
@@ -192,24 +180,19 @@ def _place(target: Array, where: tuple[Any, ...], source: Array, accumulate: boo
     except (ValueError, TypeError):  # the latter for a mask and a source of several dimensions
         shape = target[where].shape
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {sizes(source.shape)} cannot be broadcast to indexing "
-            "result of shape "
-            f"{sizes(shape)}"
+            f"shape mismatch: value tensor of shape {sizes(source.shape)} cannot be broadcast to indexing result of "
+            f"shape {sizes(shape)}"
         ) from None
 
 
-def _index_put_below(self: Tensor, indices: Sequence[Any], values: object, accumulate: bool = False) -> Tensor:
+def _index_put_below(self: Tensor, indices: Sequence[object], values: object, accumulate: bool = False) -> Tensor:
     found: Tensor = self.clone().index_put_(indices, values, accumulate)
     return found
 
 
-@op(
+@inner_op(
     "index_put",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     index_lists=("indices",),
-    method=False,
-    function=False,
     tensor_params=("self", "indices", "values"),
     below=_index_put_below,
     self=lambda grad, indices, accumulate: grad if accumulate else _cleared(grad, indices),
@@ -218,9 +201,8 @@ def _index_put_below(self: Tensor, indices: Sequence[Any], values: object, accum
 def _index_put(self: Array, indices: Sequence[Any], values: Array, accumulate: bool) -> Array:
     if values.dtype != self.dtype:
         raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{dtypes.of(self).scalar_name} for the destination and {dtypes.of(values).scalar_name} for the "
-            "source."
+            f"Index put requires the source and destination dtypes match, got {dtypes.of(self).scalar_name} for the "
+            f"destination and {dtypes.of(values).scalar_name} for the source."
         )
     found = self.copy()
     _place(found, _numpy_indices(indices, self.shape), values, accumulate)
@@ -228,7 +210,7 @@ def _index_put(self: Array, indices: Sequence[Any], values: Array, accumulate: b
 
 
 @composite("index_put")
-def index_put(self: Tensor, indices: Sequence[Any], values: object, accumulate: bool = False) -> Tensor:
+def index_put(self: Tensor, indices: Sequence[object], values: object, accumulate: bool = False) -> Tensor:
     """A copy with `values` where the index tensors point."""
     if not isinstance(values, Tensor):
         values = FUNCTIONS["tensor"](values, dtype=self.dtype)
@@ -238,7 +220,7 @@ def index_put(self: Tensor, indices: Sequence[Any], values: object, accumulate: 
 # -- x[...]
 
 
-def _as_tuple(key: object) -> tuple[Any, ...]:
+def _as_tuple(key: object) -> tuple[object, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and any(

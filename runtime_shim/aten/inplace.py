@@ -14,9 +14,9 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank, blank_like, geometry, suggested_format
 from ..core.tensor import Tensor, contiguous_strides, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, Op
+from ..dispatch.op_description import OPS, Op
 from ..dispatch.op_node import arguments_of, describe_recording
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op
 from ..dispatch.writing_layers import assert_no_overlap, bump, resize_storage, write_through_layers
 from . import bit_views
 from .bit_views import check_storage_bounds, storage_window
@@ -97,17 +97,8 @@ def fill_(self: Tensor, value: object) -> Tensor:
 
 
 def _filled(number: int, **gradient: Any) -> Any:
-    return op(
-        "fill",
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        node=f"FillBackward{number}",
-        method=False,
-        function=False,
-        numbers=("value",),
-        leak=1 - number,
-        self=_ZEROED["self"],
-        **gradient,
+    return inner_op(
+        "fill", node=f"FillBackward{number}", numbers=("value",), leak=1 - number, self=_ZEROED["self"], **gradient
     )(_fill_kernel)
 
 

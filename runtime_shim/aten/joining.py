@@ -15,7 +15,7 @@ from ..core.function_table import FUNCTIONS, concatenate
 from ..core.memory_layout import in_common_format, laid_out_like
 from ..core.tensor import Tensor, ndarray, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED, OutRule
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from .ufunc_makers import cast
 from .views import flatten_ints, some_ints
 
@@ -108,8 +108,7 @@ def cat(tensors: Any, dim: int = 0) -> Array:
         for k in range(a.ndim):
             if k != d and a.shape[k] != first.shape[k]:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} "
-                    "but got size "
+                    f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size "
                     f"{a.shape[k]} for tensor number {i} in the list."
                 )
     common = dtypes.result_type(*tensors)
@@ -126,8 +125,7 @@ def _stacked_shape(arrays: Sequence[Any], dim: int) -> tuple[int, ...]:
     for i, a in enumerate(arrays):
         if a.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {sizes(first)} at entry 0 and "
-                f"{sizes(a.shape)} "
+                f"stack expects each tensor to be equal size, but got {sizes(first)} at entry 0 and {sizes(a.shape)} "
                 f"at entry {i}"
             )
     d = wrap_dim(dim, len(first) + 1)
@@ -202,7 +200,7 @@ def _repeat_below(self: Tensor, repeats: tuple[int, ...]) -> Tensor:
     return made.copy_(FUNCTIONS["tensor"](np.tile(self._array, repeats))).view(made.shape)
 
 
-@op("repeat", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, below=_repeat_below, self=_repeat_back)
+@inner_op("repeat", below=_repeat_below, self=_repeat_back)
 def _repeat(self: Array, repeats: tuple[int, ...]) -> Array:
     return np.tile(self, repeats)
 
@@ -229,15 +227,7 @@ def _flip_below(self: Tensor, dims: tuple[int, ...]) -> Tensor:
     return FUNCTIONS["empty_like"](self).copy_(self)  # nothing to turn around: PyTorch copies
 
 
-@op(
-    "flip",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    below=_flip_below,
-    self=lambda grad, dims: _flip(grad, dims),
-)
+@inner_op("flip", below=_flip_below, self=lambda grad, dims: _flip(grad, dims))
 def _flip(self: Array, dims: tuple[int, ...]) -> Array:
     if self.ndim == 0:
         for d in dims:
@@ -267,15 +257,7 @@ def _roll_below(self: Tensor, shifts: tuple[int, ...], dims: tuple[int, ...]) ->
     return made if dims else made.view(made._array.shape)
 
 
-@op(
-    "roll",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    below=_roll_below,
-    method=False,
-    function=False,
-    self=lambda grad, shifts, dims: _roll(grad, tuple(-s for s in shifts), dims),
-)
+@inner_op("roll", below=_roll_below, self=lambda grad, shifts, dims: _roll(grad, tuple(-s for s in shifts), dims))
 def _roll(self: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
     for d in dims:
         if self.ndim == 0:
@@ -307,33 +289,25 @@ def _triangle_in_place(triangle: Any) -> Any:
     return kernel
 
 
-# They write to expanded tensors as well.
-@op(
-    "tril",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    checks_overlap=False,
-    inplace=True,
-    inplace_kernel=_triangle_in_place(np.tril),
-    self=lambda grad, diagonal: grad.tril(diagonal),
-)
-def tril(self: Array, diagonal: int = 0) -> Array:
-    _check_matrix(self, "tril")
-    return packed(np.tril(self, diagonal))
+def _triangle(name: str, function: Any) -> None:
+    """tril or triu. They write to expanded tensors as well."""
+
+    @op(
+        name,
+        computes=ANY_DTYPE,
+        out=RESIZED,
+        checks_overlap=False,
+        inplace=True,
+        inplace_kernel=_triangle_in_place(function),
+        self=lambda grad, diagonal: getattr(grad, name)(diagonal),
+    )
+    def triangle(self: Array, diagonal: int = 0) -> Array:
+        _check_matrix(self, name)
+        return packed(function(self, diagonal))
 
 
-@op(
-    "triu",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    checks_overlap=False,
-    inplace=True,
-    inplace_kernel=_triangle_in_place(np.triu),
-    self=lambda grad, diagonal: grad.triu(diagonal),
-)
-def triu(self: Array, diagonal: int = 0) -> Array:
-    _check_matrix(self, "triu")
-    return packed(np.triu(self, diagonal))
+_triangle("tril", np.tril)
+_triangle("triu", np.triu)
 
 
 @composite("repeat_interleave")

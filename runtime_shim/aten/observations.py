@@ -14,7 +14,7 @@ from ..core.error_texts import invalid_combination, public_call
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED, Computes, OutRule, same_dtype
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from .elementwise import mul_scalar
 from .extremes import _at_index, pair
 from .ufunc_makers import no_derivative
@@ -48,7 +48,7 @@ def _so_far(name: str, better: Callable[[Any, Any], Any]) -> None:
     )(kernel)
 
 
-def _so_far_gradient(grads: list[Any], self: Tensor, result: list[Any], dim: int) -> Tensor:
+def _so_far_gradient(grads: list[object], self: Tensor, result: list[object], dim: int) -> Tensor:
     if not self._array.size:
         return self
     found: Tensor = FUNCTIONS["zeros"](self._array.shape, dtype=self.dtype).scatter_add_(dim, result[1], grads[0])
@@ -279,10 +279,9 @@ def _unique_consecutive_kernel(self: Tensor, dim: int | None) -> tuple[Array, Ar
 
 
 def _register(name: str, node: str, kernel: Any, leak: Any) -> Any:
-    return op(
-        name, computes=ANY_DTYPE, out=RESIZED, node=node, method=False, function=False, outputs=tuple,
-        nondifferentiable=(1, 2), self=no_derivative(name), leak=leak,
-    )(kernel)  # fmt: skip
+    return inner_op(name, node=node, outputs=tuple, nondifferentiable=(1, 2), self=no_derivative(name), leak=leak)(
+        kernel
+    )
 
 
 def _leak_of_flat(self: Tensor) -> int:

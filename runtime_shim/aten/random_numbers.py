@@ -10,14 +10,14 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.device import CPU, check_device
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
 from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import blank_like, laid_out
 from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.registration import composite, op
-from .creation import check_like, checked_shape, finish, numpy_dtype
+from .creation import check_like, checked_shape, factory, finish, numpy_dtype
 
 
 def _zeros(grad: Tensor) -> Tensor:
@@ -154,7 +154,7 @@ def initial_seed() -> int:
 def uniform_numbers(
     engine: RandomEngine,
     count: int,
-    target: np.dtype[Any],
+    target: NumpyDtype,
     low: float = 0.0,
     high: float = 1.0,
     *,
@@ -173,7 +173,7 @@ def uniform_numbers(
 def normal_numbers(
     engine: RandomEngine,
     count: int,
-    target: np.dtype[Any],
+    target: NumpyDtype,
     mean: float = 0.0,
     std: float = 1.0,
     *,
@@ -193,7 +193,7 @@ def normal_numbers(
     return (drawn * made(std) + made(mean)).astype(target, copy=False)
 
 
-def part_of(target: np.dtype[Any]) -> np.dtype[Any]:
+def part_of(target: NumpyDtype) -> NumpyDtype:
     """The dtype of a complex number's parts."""
     return np.dtype(f"f{target.itemsize // 2}")
 
@@ -206,57 +206,38 @@ def in_order_of_memory(array: Array, written: Array) -> Array:
 
 
 def _random(name: str, draw: Callable[..., Array], refusal: str) -> None:
-    def create(
-        *shape: Any,
-        size: Any = None,
-        dtype: dtypes.dtype | None = None,
-        requires_grad: bool = False,
-        device: Any = None,
-        generator: Any = None,
-        layout: Any = None,
-        pin_memory: bool = False,
-    ) -> Tensor:
-        check_device(device)
-        target = numpy_dtype(dtype)
+    def inexact(target: NumpyDtype) -> NumpyDtype:
         if not dtypes.is_inexact(target):
             raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
-        dimensions = checked_shape(shape if size is None else (size,))
-        drawn = draw(engine_of(generator), math.prod(dimensions), target)
-        return finish(drawn.reshape(dimensions), requires_grad)
+        return target
 
-    def like(
-        input: Tensor,
-        *,
-        dtype: dtypes.dtype | None = None,
-        requires_grad: bool = False,
-        device: object = None,
-        layout: object = None,
-        memory_format: object = None,
-    ) -> Tensor:
-        check_device(device)
+    @factory(name, out=RESIZED, out_title=f"aten::{name}")
+    def create(
+        *shape: object, size: object = None, dtype: dtypes.dtype | None = None, generator: Generator | None = None
+    ) -> Array:
+        target = inexact(numpy_dtype(dtype))
+        dimensions = checked_shape(shape if size is None else (size,))
+        return draw(engine_of(generator), math.prod(dimensions), target).reshape(dimensions)
+
+    @factory(f"{name}_like")
+    def like(input: Tensor, *, dtype: dtypes.dtype | None = None, memory_format: object = None) -> Array:
         check_like(f"{name}_like", input)
-        target = numpy_dtype(dtype, input._array.dtype)
-        if not dtypes.is_inexact(target):
-            raise NotImplementedError(f"\"{refusal}\" not implemented for '{dtypes.BY_CHAR[target.char].scalar_name}'")
-        blank = np.empty(input._array.shape, target)
+        target = inexact(numpy_dtype(dtype, input._array.dtype))
         if memory_format in (None, "preserve"):
             found = blank_like(input._array, target)
         else:
-            found = laid_out(blank, memory_format)
+            found = laid_out(np.empty(input._array.shape, target), memory_format)
         ordered = in_order_of_memory(found, found)
         drawn = draw(engine_of(), found.size, target, contiguous=found.flags.c_contiguous)
         np.copyto(ordered, drawn.reshape(ordered.shape))
-        return finish(found, requires_grad)
-
-    composite(name, method=False, out=RESIZED, out_title=f"aten::{name}")(create)
-    composite(f"{name}_like", method=False)(like)
+        return found
 
 
 _random("rand", uniform_numbers, "check_uniform_bounds")
 _random("randn", normal_numbers, "normal_kernel_cpu")
 
 
-def random_integers(engine: RandomEngine, low: int, high: int, count: int, target: np.dtype[Any]) -> Array:
+def random_integers(engine: RandomEngine, low: int, high: int, count: int, target: NumpyDtype) -> Array:
     """`count` integers in [low, high), as `target`. RuntimeError where there are none, or it doesn't hold them."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -265,7 +246,7 @@ def random_integers(engine: RandomEngine, low: int, high: int, count: int, targe
     return (drawn + np.uint64(low) if low >= 1 << 63 else drawn.astype(np.int64) + low).astype(target)
 
 
-def _check_bounds(low: int, last: int, target: np.dtype[Any]) -> None:
+def _check_bounds(low: int, last: int, target: NumpyDtype) -> None:
     """Raises RuntimeError unless the dtype holds both."""
     if target.kind in "iu":
         least, greatest = int(np.iinfo(target).min), int(np.iinfo(target).max)
@@ -279,70 +260,50 @@ def _check_bounds(low: int, last: int, target: np.dtype[Any]) -> None:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_CHAR[target.char].short}")
 
 
-def _integers(low: int, high: int, shape: tuple[int, ...], target: np.dtype[Any], chosen: Generator | None) -> Array:
+def _integers(low: int, high: int, shape: tuple[int, ...], target: NumpyDtype, chosen: Generator | None) -> Array:
     return random_integers(engine_of(chosen), low, high, math.prod(shape), target).reshape(shape)
 
 
-@composite("randint", method=False, out=RESIZED, out_title="aten::randint")
+@factory("randint", out=RESIZED, out_title="aten::randint")
 def randint(
     low: int = 0,
     high: Any = None,
     size: Any = None,
     *,
     dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    generator: Any = None,
-    layout: Any = None,
-) -> Tensor:
+    generator: Generator | None = None,
+) -> Array:
     """Integers in `[low, high)`; with one bound, in `[0, low)`."""
-    check_device(device)
     if size is None:
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    found = _integers(int(low), int(high), checked_shape((size,)), numpy_dtype(dtype or dtypes.int64), generator)
-    return finish(found, requires_grad)
+    return _integers(int(low), int(high), checked_shape((size,)), numpy_dtype(dtype or dtypes.int64), generator)
 
 
-@composite("randint_like", method=False)
+@factory("randint_like")
 def randint_like(
     input: Tensor,
     low: int = 0,
     high: int | None = None,
     *,
     dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: object = None,
-    layout: object = None,
     memory_format: object = None,
-) -> Tensor:
+) -> Array:
     """Integers in `[low, high)` in the shape and dtype of `input`; with one bound, in `[0, low)`."""
-    check_device(device)
     check_like("randint_like", input)
     if high is None:
         low, high = 0, low
-    found = _integers(int(low), int(high), input._array.shape, numpy_dtype(dtype, input._array.dtype), None)
-    return finish(found, requires_grad)
+    return _integers(int(low), int(high), input._array.shape, numpy_dtype(dtype, input._array.dtype), None)
 
 
-@composite("randperm", method=False, out=RESIZED, out_title="aten::randperm")
-def randperm(
-    n: int,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    generator: Any = None,
-    requires_grad: bool = False,
-    layout: Any = None,
-    pin_memory: bool = False,
-) -> Tensor:
+@factory("randperm", out=RESIZED, out_title="aten::randperm")
+def randperm(n: int, *, dtype: dtypes.dtype | None = None, generator: Generator | None = None) -> Array:
     """The integers from 0 to n - 1 in random order."""
-    check_device(device)
     checked_shape((n,))
     target = numpy_dtype(dtype or dtypes.int64)
     dtypes.check_number(n, target)
-    return finish(engine_of(generator).permutation(n).astype(target), requires_grad)
+    return engine_of(generator).permutation(n).astype(target)
 
 
 @composite("normal", method=False)

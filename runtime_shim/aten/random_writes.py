@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
+from ..core.function_table import AnyFunction
 from ..core.random_engine import RandomEngine
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import tls
@@ -36,7 +37,7 @@ _OVERLOADS: dict[str, Callable[..., int]] = {
 }
 
 
-def _random_fill(name: str, draw: Callable[..., Any]) -> None:
+def _random_fill(name: str, draw: AnyFunction) -> None:
     """`name_`: writes what `draw(engine, array, …)` gives to the elements of `array`, as they lie in memory."""
     title = name.title().replace("_", "")
     overload_of: Callable[..., int] = _OVERLOADS.get(name, lambda *_: 0)
@@ -149,7 +150,7 @@ def _check_continuous(name: str, like: Array, shown: str) -> None:
         )
 
 
-def _greatest(dtype: np.dtype[Any]) -> int:
+def _greatest(dtype: NumpyDtype) -> int:
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).max)
     if dtype.kind == "b":

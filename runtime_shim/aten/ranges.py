@@ -8,18 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.device import check_device
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
 from ..core.tensor import Tensor
 from ..dispatch.registration import composite
-from .creation import finish, numpy_dtype
-
-
-def filled(out: Tensor, array: Array, dtype: dtypes.dtype | None = None) -> Tensor:
-    """`out` with the values of a range: in its own shape, if it has as many elements."""
-    if out._array.size == array.size:
-        array = array.reshape(out._array.shape)
-    return finish(array, False, out, dtype)
+from .creation import factory, finish, numpy_dtype
 
 
 @composite("frombuffer", method=False)
@@ -60,19 +52,10 @@ def frombuffer(
     return finish(np.frombuffer(buffer, dtype.numpy, max(count, -1), offset), requires_grad)
 
 
-@composite("arange", method=False)
+@factory("arange", ranged=True)
 def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
+    start: Any = 0, end: Any = None, step: Any = 1, *, dtype: dtypes.dtype | None = None, out: Tensor | None = None
+) -> Array:
     if end is None:
         start, end = 0, start
     start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
@@ -87,34 +70,20 @@ def arange(
     written = target if out is None else out._array.dtype
     if written.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.BY_CHAR[written.char].scalar_name}'")
-    shape = out._array.shape if out is not None and out._array.size == count else (count,)
     if target.kind in "iu" and not floating:
-        found = np.arange(start, end, step).astype(target)
-    else:
-        found = (start + np.arange(count) * step).astype(target)
-    return finish(found.reshape(shape), requires_grad, out)
+        return np.arange(start, end, step).astype(target)
+    return (start + np.arange(count) * step).astype(target)
 
 
-@composite("linspace", method=False)
+@factory("linspace", ranged=True)
 def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
+    start: Any, end: Any, steps: int, *, dtype: dtypes.dtype | None = None, out: Tensor | None = None
+) -> Array:
     start, end = _bounds("linspace", start, end, steps)
-    target = _spaced_dtype("linspace", start, end, dtype, out)
-    found = np.linspace(start, end, steps).astype(target)
-    return finish(found, requires_grad) if out is None else filled(out, found)
+    return np.linspace(start, end, steps).astype(_spaced_dtype("linspace", start, end, dtype, out))
 
 
-def _bounds(name: str, start: object, end: object, steps: int) -> tuple[Any, Any]:
+def _bounds(name: str, start: object, end: object, steps: int) -> tuple[object, object]:
     """The first and the last value as numbers; RuntimeError for tensors with dimensions, or fewer than no steps."""
     for which, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor) and value.dim():
@@ -128,9 +97,7 @@ def _bounds(name: str, start: object, end: object, steps: int) -> tuple[Any, Any
     return first, last
 
 
-def _spaced_dtype(
-    name: str, start: object, end: object, dtype: dtypes.dtype | None, out: Tensor | None
-) -> np.dtype[Any]:
+def _spaced_dtype(name: str, start: object, end: object, dtype: dtypes.dtype | None, out: Tensor | None) -> NumpyDtype:
     if out is not None:
         return numpy_dtype(dtype or out.dtype)
     if isinstance(start, complex) or isinstance(end, complex):
@@ -141,7 +108,7 @@ def _spaced_dtype(
     return numpy_dtype(dtype)
 
 
-@composite("logspace", method=False)
+@factory("logspace", ranged=True)
 def logspace(
     start: Any,
     end: Any,
@@ -149,33 +116,18 @@ def logspace(
     base: float = 10.0,
     *,
     dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: Any = None,
-    layout: Any = None,
     out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
+) -> Array:
     start, end = _bounds("logspace", start, end, steps)
-    found = np.logspace(start, end, steps, base=base).astype(_spaced_dtype("logspace", start, end, dtype, out))
-    return finish(found, requires_grad) if out is None else filled(out, found)
+    return np.logspace(start, end, steps, base=base).astype(_spaced_dtype("logspace", start, end, dtype, out))
 
 
-@composite("eye", method=False)
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: dtypes.dtype | None = None,
-    requires_grad: bool = False,
-    device: object = None,
-    layout: object = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    check_device(device)
+@factory("eye")
+def eye(n: int, m: int | None = None, *, dtype: dtypes.dtype | None = None) -> Array:
     for name, value in (("n", n), ("m", m)):
         if value is not None and value < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
-    return finish(np.eye(n, m, dtype=numpy_dtype(dtype)), requires_grad, out, dtype)
+    return np.eye(n, m, dtype=numpy_dtype(dtype))
 
 
 def _axes(tensors: tuple[Any, ...], name: str) -> list[Tensor]:

@@ -18,7 +18,7 @@ from ..dispatch.op_description import (
     OutRule,
     any_dtype,
 )
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from .elementwise import conj
 
 Dims = tuple[int, ...]
@@ -79,14 +79,11 @@ def _expanded(grad: Tensor, self_shape: tuple[int, ...], dim: object, keepdim: b
     return restore(grad, self_shape, dim, keepdim).expand(self_shape)
 
 
-@op(
+@inner_op(
     "sum_all",
-    computes=ANY_DTYPE,
     out=OutRule(any_dtype, resized_first=True),
     title="sum",
     node="SumBackward0",
-    method=False,
-    function=False,
     leak=1,
     self=lambda grad, self_shape: grad.expand(self_shape),
 )
@@ -94,16 +91,8 @@ def sum_all(self: Array, dtype: dtypes.dtype | None = None) -> Array:
     return _add.reduce(in_dtype(self, dtype), axis=None, dtype=sum_dtype(self, dtype))
 
 
-@op(
-    "sum_dim",
-    computes=ANY_DTYPE,
-    out=OutRule(any_dtype, resized_first=True),
-    title="sum",
-    node="SumBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_expanded,
+@inner_op(
+    "sum_dim", out=OutRule(any_dtype, resized_first=True), title="sum", node="SumBackward1", leak=1, self=_expanded
 )
 def sum_dim(self: Array, dim: Array, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes = dims_of(dim, self.ndim)
@@ -132,8 +121,7 @@ def _mean_kernel(self: Any, axes: Any, keepdim: bool, dtype: dtypes.dtype | None
         self = self.astype(dtype.numpy)
     if self.dtype.kind not in "fc":
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
-            "dtype. Got: "
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
             f"{dtypes.of(self).scalar_name}"
         )
     if axes is None:
@@ -157,14 +145,10 @@ def _mean_leak(self: Tensor, *args: object) -> int:
     return 1 if self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV" else 2
 
 
-@op(
+@inner_op(
     "mean_all",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     title="mean",
     node="MeanBackward0",
-    method=False,
-    function=False,
     leak=_mean_leak,
     refuses="sum",
     self=lambda grad, self_shape: grad.expand(self_shape) / elements_reduced(self_shape, None),
@@ -178,14 +162,10 @@ def _refuses_sum(self: Tensor, dim: object, *args: object) -> str:
     return "sum"
 
 
-@op(
+@inner_op(
     "mean_dim",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     title="mean",
     node="MeanBackward1",
-    method=False,
-    function=False,
     leak=_mean_leak,
     refuses=_refuses_sum,
     self=lambda grad, self_shape, dim, keepdim: (
@@ -221,17 +201,7 @@ def _prod_back(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     return (grad * conj(FUNCTIONS["stack"](others))).reshape(self._array.shape)
 
 
-@op(
-    "prod_all",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    title="prod",
-    node="ProdBackward0",
-    method=False,
-    function=False,
-    leak=1,
-    self=_prod_back,
-)
+@inner_op("prod_all", title="prod", node="ProdBackward0", leak=1, self=_prod_back)
 def prod_all(self: Array, dtype: dtypes.dtype | None = None) -> Array:
     return _multiply.reduce(in_dtype(self, dtype), axis=None, dtype=sum_dtype(self, dtype))
 
@@ -249,17 +219,7 @@ def _prod_dim_back(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim
     return grad * conj(FUNCTIONS["cat"](parts, dim))
 
 
-@op(
-    "prod_dim",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    title="prod",
-    node="ProdBackward1",
-    method=False,
-    function=False,
-    leak=1,
-    self=_prod_dim_back,
-)
+@inner_op("prod_dim", title="prod", node="ProdBackward1", leak=1, self=_prod_dim_back)
 def prod_dim(self: Array, dim: int, keepdim: bool = False, dtype: dtypes.dtype | None = None) -> Array:
     axes, computed = dims_of(dim, self.ndim), sum_dtype(self, dtype)
     return contiguous(_multiply.reduce(in_dtype(self, dtype), axis=axes, keepdims=keepdim, dtype=computed))

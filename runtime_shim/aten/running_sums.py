@@ -26,7 +26,7 @@ from ..dispatch.op_description import (
     DtypeRefusal,
     OutRule,
 )
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from ..dispatch.writing_layers import store
 from .elementwise import conj
 from .reductions import contiguous, dims_of, elements_reduced, in_dtype, restore, sum_dtype
@@ -45,18 +45,6 @@ def _refuse_bool(name: str, self: Any, dtype: dtypes.dtype | None) -> None:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
 
 
-def _cumulative_in_place(name: str) -> Callable[..., None]:
-    def kernel(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> None:
-        if dtype is not None and dtype.numpy != self.dtype:
-            raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
-                "should match"
-            )
-        store(self, np.asarray(OPS[name].kernel(self, dim, dtypes.of(self))))
-
-    return kernel
-
-
 def _of_a_number(self: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> int:
     """PyTorch's kernels fill the result in place where there is nothing to go along."""
     return int(self._array.ndim == 0 or not self._array.size)
@@ -67,25 +55,6 @@ def _cumsum_back(grad: Tensor, dim: int) -> Tensor:
     if grad._array.size <= 1 or grad._array.shape[dim] == 1:
         return grad
     return grad.flip(dim).cumsum(dim).flip(dim)
-
-
-@op(
-    "cumsum",
-    computes=ANY_DTYPE,
-    out=_OUT,
-    inplace_kernel=_cumulative_in_place("cumsum"),
-    inplace=True,
-    leak=_of_a_number,
-    self=_cumsum_back,
-)
-def cumsum(self: Array, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
-    if self.ndim == 0:
-        wrap_dim(dim, 0)
-        return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
-    _refuse_bool("cumsum", self, dtype)
-    return _add.accumulate(
-        np.ascontiguousarray(in_dtype(self, dtype)), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype)
-    )
 
 
 def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
@@ -107,23 +76,35 @@ def _cumprod_back(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tenso
     return FUNCTIONS["cat"](found, dim)
 
 
-@op(
-    "cumprod",
-    computes=ANY_DTYPE,
-    out=_OUT,
-    inplace_kernel=_cumulative_in_place("cumprod"),
-    inplace=True,
-    leak=_of_a_number,
-    self=_cumprod_back,
-)
-def cumprod(self: Array, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
-    if self.ndim == 0:
-        wrap_dim(dim, 0)
-        return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
-    _refuse_bool("cumprod", self, dtype)
-    return _multiply.accumulate(
-        np.ascontiguousarray(in_dtype(self, dtype)), axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype)
+def _cumulative(name: str, accumulate: Any, derivative: Callable[..., Tensor]) -> None:
+    def in_place(self: Any, dim: int, dtype: dtypes.dtype | None = None) -> None:
+        if dtype is not None and dtype.numpy != self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {dtypes.of(self).short} and output tensor dtype {dtype.short} "
+                "should match"
+            )
+        store(self, np.asarray(OPS[name].kernel(self, dim, dtypes.of(self))))
+
+    @op(
+        name,
+        computes=ANY_DTYPE,
+        out=_OUT,
+        inplace_kernel=in_place,
+        inplace=True,
+        leak=_of_a_number,
+        self=derivative,
     )
+    def cumulative(self: Array, dim: int, *, dtype: dtypes.dtype | None = None) -> Array:
+        if self.ndim == 0:
+            wrap_dim(dim, 0)
+            return np.array(in_dtype(self, dtype), sum_dtype(self, dtype))
+        _refuse_bool(name, self, dtype)
+        given = np.ascontiguousarray(in_dtype(self, dtype))
+        return accumulate(given, axis=wrap_dim(dim, self.ndim), dtype=sum_dtype(self, dtype))
+
+
+_cumulative("cumsum", _add.accumulate, _cumsum_back)
+_cumulative("cumprod", _multiply.accumulate, _cumprod_back)
 
 
 _NO_COMPLEX = Computes(
@@ -250,64 +231,14 @@ def _refuses_mean(self: Tensor, dim: object = None, *args: object) -> str | None
     return "sum" if _has_own_loop(self, dim) else None
 
 
-@op(
-    "var",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    leak=_var_leak,
-    refuses=_refuses_mean,
-    self=_var_back,
-)
+@inner_op("var", leak=_var_leak, refuses=_refuses_mean, self=_var_back)
 def _var_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return _var(self, dim, correction, keepdim)
 
 
-@op(
-    "std",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    leak=_std_leak,
-    refuses=_refuses_mean,
-    self=_std_back,
-)
+@inner_op("std", leak=_std_leak, refuses=_refuses_mean, self=_std_back)
 def _std_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     return np.sqrt(_var(self, dim, correction, keepdim, "std"))
-
-
-def _correction(unbiased: Any, correction: Any) -> tuple[Any, float]:
-    return None, (1 if correction is None else correction) if unbiased is None else float(bool(unbiased))
-
-
-@composite("std", out=RESIZED)
-def std(
-    self: Tensor,
-    dim: object = None,
-    unbiased: object = None,
-    keepdim: bool = False,
-    *,
-    correction: object = None,
-) -> Any:
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    return _std_op(self, dim, _correction(unbiased, correction)[1], keepdim)
-
-
-@composite("var", out=RESIZED)
-def var(
-    self: Tensor,
-    dim: object = None,
-    unbiased: object = None,
-    keepdim: bool = False,
-    *,
-    correction: object = None,
-) -> Any:
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    return _var_op(self, dim, _correction(unbiased, correction)[1], keepdim)
 
 
 def _var_mean_back(
@@ -347,31 +278,31 @@ def _mean_of(self: Any, dim: Any, keepdim: bool) -> Array:
     return np.asarray(np.mean(self, axis=dims_of(dim, self.ndim), keepdims=keepdim))
 
 
-@op("var_mean", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, outputs=tuple, self=_var_mean_back)
+@inner_op("var_mean", outputs=tuple, self=_var_mean_back)
 def _var_mean_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
     return np.asarray(_var(self, dim, correction, keepdim, "var_mean")), _mean_of(self, dim, keepdim)
 
 
-@op("std_mean", computes=ANY_DTYPE, out=RESIZED, method=False, function=False, outputs=tuple, self=_std_mean_back)
+@inner_op("std_mean", outputs=tuple, self=_std_mean_back)
 def _std_mean_op(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Any:
     return np.asarray(np.sqrt(_var(self, dim, correction, keepdim, "std_mean"))), _mean_of(self, dim, keepdim)
 
 
-@composite("std_mean", method=False)
-def std_mean(
-    self: Tensor, dim: object = None, unbiased: object = None, keepdim: bool = False, *, correction: object = None
-) -> Any:
-    """The standard deviation and the mean."""
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    return _std_mean_op(self, dim, _correction(unbiased, correction)[1], keepdim)
+def _spread(name: str, compute: Callable[..., object], alone: bool = True) -> None:
+    """A public name: with the mean as well, unless `alone`, it is neither a method nor takes `out=`."""
+
+    @composite(name, method=alone, out=RESIZED if alone else None)
+    def spread(
+        self: Tensor, dim: object = None, unbiased: object = None, keepdim: bool = False, *, correction: Any = None
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if unbiased is not None:
+            correction = float(bool(unbiased))
+        return compute(self, dim, 1 if correction is None else correction, keepdim)
 
 
-@composite("var_mean", method=False)
-def var_mean(
-    self: Tensor, dim: object = None, unbiased: object = None, keepdim: bool = False, *, correction: object = None
-) -> Any:
-    """The variance and the mean."""
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    return _var_mean_op(self, dim, _correction(unbiased, correction)[1], keepdim)
+_spread("std", _std_op)
+_spread("var", _var_op)
+_spread("std_mean", _std_mean_op, alone=False)
+_spread("var_mean", _var_mean_op, alone=False)

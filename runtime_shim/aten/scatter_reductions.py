@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import dtypes
-from ..core.dtypes import Array, wrap_dim
+from ..core.dtypes import Array, NumpyDtype, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, SAME_SCALAR, Computes, OutRule
@@ -29,7 +29,7 @@ _UFUNCS: dict[str, Any] = {
 }
 
 
-def _start(reduce: str, dtype: np.dtype[Any]) -> Any:
+def _start(reduce: str, dtype: NumpyDtype) -> Any:
     """What changes nothing when it is reduced with something else."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")

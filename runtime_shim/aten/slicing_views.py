@@ -14,9 +14,8 @@ from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..dispatch.functional_layers import functional
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
 from ..dispatch.op_node import describe_recording
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op
 from ..dispatch.view_layers import make_views, view_op
 from .views import strided_array, window
 
@@ -25,14 +24,7 @@ def _select_back(grad: Tensor, self_shape: tuple[int, ...], dim: int, index: int
     return select_backward(grad, self_shape, dim, index)
 
 
-@op(
-    "select_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    self=lambda grad, dim, index: grad.select(dim, index),
-)
+@inner_op("select_backward", self=lambda grad, dim, index: grad.select(dim, index))
 def select_backward(self: Array, shape: tuple[int, ...], dim: int, index: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     found[(slice(None),) * wrap_dim(dim, len(shape)) + (index,)] = self
@@ -56,14 +48,7 @@ def selected(array: Array, dim: int, index: int) -> Array:
     return array[(slice(None),) * d + (index, Ellipsis)]
 
 
-@op(
-    "slice_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
-)
+@inner_op("slice_backward", self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step))
 def slice_backward(self: Array, shape: tuple[int, ...], dim: int, start: Array, end: Array, step: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     found[(slice(None),) * wrap_dim(dim, len(shape)) + (slice(start, end, step),)] = self
@@ -133,14 +118,7 @@ def diagonal_of(array: Array, offset: int, dim1: int, dim2: int) -> Array:
     return window(moved, (*moved.shape[:-2], n), (*moved.strides[:-2], moved.strides[-2] + moved.strides[-1]))
 
 
-@op(
-    "diagonal_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
-)
+@inner_op("diagonal_backward", self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
 def diagonal_backward(self: Array, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     diagonal_of(found, offset, dim1, dim2)[...] = self
@@ -169,14 +147,7 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Array:
     return window(array, shape, strides)
 
 
-@op(
-    "unfold_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    self=lambda grad, dimension, size, step: grad.unfold(dimension, size, step),
-)
+@inner_op("unfold_backward", self=lambda grad, dimension, size, step: grad.unfold(dimension, size, step))
 def unfold_backward(self: Array, shape: tuple[int, ...], dimension: int, size: int, step: int) -> Array:
     found: Array = np.zeros(shape, self.dtype)
     if not shape:
@@ -261,9 +232,8 @@ def _check_split(self: Tensor, split_size: Any, dim: int) -> list[int]:
         )
     if sum(split_size) != size:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at "
-            "dimension "
-            f"{dim}), but got split_sizes={sizes(split_size)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), "
+            f"but got split_sizes={sizes(split_size)}"
         )
     return list(split_size)
 

@@ -17,9 +17,9 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import laid_out_like
 from ..core.tensor import Tensor, new_tensor
 from ..dispatch.op_description import EXPECTED_OUT, OPS, RESIZED, Computes, DtypeRefusal, OutRule, same_dtype
-from ..dispatch.registration import composite, op
+from ..dispatch.registration import composite, inner_op, op
 from ..dispatch.writing_layers import with_out
-from .extremes import _by_name, _evenly, pair, value_selecting_backward
+from .extremes import _evenly, pair, value_selecting_backward
 
 
 def _order(self: Any, dim: int, descending: bool) -> Array:
@@ -154,15 +154,10 @@ def _register(name: str, ignores_nan: bool) -> None:
         flat = self.reshape(-1)
         return np.asarray(flat[_middle(flat, ignores_nan)])
 
-    op(
-        f"{name}_all",
-        computes=Computes("if", "median_cpu"),
-        out=RESIZED,
-        node=f"{name.capitalize()}Backward0",
-        method=False,
-        function=False,
-        self=_evenly,
-    )(of_all)
+    node = name.capitalize()
+    whole = inner_op(f"{name}_all", computes=Computes("if", "median_cpu"), node=f"{node}Backward0", self=_evenly)(
+        of_all
+    )
 
     def of_dim(self: Any, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
         if self.ndim == 0:
@@ -177,22 +172,19 @@ def _register(name: str, ignores_nan: bool) -> None:
             indices, values = indices.squeeze(d), values.squeeze(d)
         return packed(values), packed(indices.astype(np.int64))
 
-    op(
+    along = inner_op(
         f"{name}_dim",
         computes=Computes("if", "median_out"),
-        out=RESIZED,
-        node=f"{name.capitalize()}Backward1",
+        node=f"{node}Backward1",
         leak=1,
         refuses=name,
-        method=False,
-        function=False,
         outputs=pair(name),
         nondifferentiable=(1,),
         self=_median_back,
     )(of_dim)
 
     def call(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-        return _by_name(f"{name}_all")(self) if dim is None else _by_name(f"{name}_dim")(self, dim, keepdim)
+        return whole(self) if dim is None else along(self, dim, keepdim)
 
     call.__doc__ = "The lower median of all elements, or with `dim` a pair of values and indices; " + (
         "NaN is left out." if ignores_nan else "NaN where there is one."

@@ -52,7 +52,7 @@ unary(
 )
 
 
-def _by_double(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _by_double(function: Callable[[object], object]) -> Callable[[Any], Any]:
     """A function of doubles, for arrays of any floating dtype; the result is rounded once."""
 
     def of_array(a: Tensor) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import Array
+from ..core.dtypes import Array, NumpyDtype
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import RESIZED, Computes
@@ -20,7 +20,7 @@ NONE, BY_ROOT_N, BY_N = 0, 1, 2
 """Normalizations, by PyTorch's numbers."""
 
 
-def _scaled(found: Array, count: int, normalization: int, like: np.dtype[Any]) -> Array:
+def _scaled(found: Array, count: int, normalization: int, like: NumpyDtype) -> Array:
     """In the precision of `like`, as numpy may compute in a higher one."""
     if normalization != NONE:
         found = found / (math.sqrt(count) if normalization == BY_ROOT_N else count)

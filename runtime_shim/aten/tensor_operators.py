@@ -134,7 +134,6 @@ def _not_negative(exponent: Any) -> Any:
     function=False,
     leak=1,
     refuses="pow",
-    tensor_params=("exponent",),
     exponent=_pow_base,
 )
 def pow_base(self: Array, exponent: Any) -> Array:

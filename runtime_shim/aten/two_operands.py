@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.array_kinds import elementwise, packed
-from ..core.dtypes import Array, result_type, wrap_dim
+from ..core.dtypes import Array, NumpyDtype, result_type, wrap_dim
 from ..core.error_texts import UnsupportedError, require_tensors
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
@@ -154,7 +154,7 @@ def float_power_(self: Tensor, exponent: object) -> Tensor:
     return self.pow_(exponent.to(target) if isinstance(exponent, Tensor) else exponent)
 
 
-def _ldexp_castable(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+def _ldexp_castable(title: str, want: NumpyDtype, got: NumpyDtype) -> None:
     if not dtypes.can_cast(want, got):
         raise RuntimeError(f"ldexp can't be cast to the desired output type {dtypes.BY_CHAR[got.char].scalar_name}")
 
@@ -264,7 +264,7 @@ _PARTS_OUT = OutRule(
 )
 
 
-def _complex_kind(one: Array, other: Array) -> np.dtype[Any]:
+def _complex_kind(one: Array, other: Array) -> NumpyDtype:
     """The dtype of complex numbers of these parts; RuntimeError unless both are floating and of one dtype."""
     names = [dtypes.of(a).scalar_name for a in (one, other)]
     if one.dtype.kind != "f" or other.dtype.kind != "f":
@@ -280,7 +280,7 @@ def _complex_kind(one: Array, other: Array) -> np.dtype[Any]:
     return np.dtype(np.complex64 if one.dtype == np.float32 else np.complex128)
 
 
-def _of_parts(real: Array, imag: Array, kind: np.dtype[Any]) -> Array:
+def _of_parts(real: Array, imag: Array, kind: NumpyDtype) -> Array:
     found = np.empty(dtypes.broadcast_shapes(real.shape, imag.shape), kind)
     found.real, found.imag = real, imag
     return elementwise(found, real, imag)

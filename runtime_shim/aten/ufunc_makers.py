@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
-from ..core.dtypes import Array, can_cast, cast_error, result_type
+from ..core.dtypes import Array, NumpyDtype, can_cast, cast_error, result_type
 from ..core.error_texts import MISSING, wrong_type
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.memory_layout import blank_like
 from ..core.tensor import Tensor, ndarray, new_tensor
 from ..core.thread_state import AUTOGRAD, tls
@@ -40,7 +40,7 @@ def is_operand(value: object) -> bool:
     return isinstance(value, Tensor | int | float | complex | np.number | np.bool_)
 
 
-def cast(value: Any, target: np.dtype[Any]) -> Any:
+def cast(value: Any, target: NumpyDtype) -> Any:
     """An operand in the dtype that an op computes in; integers wrap around."""
     if isinstance(value, ndarray):
         if value.dtype is target:
@@ -54,7 +54,7 @@ def cast(value: Any, target: np.dtype[Any]) -> Any:
         return asarray(value & ((1 << 64) - 1), np.uint64).astype(target)
 
 
-def _in_its_order(value: Array, target: np.dtype[Any]) -> Array:
+def _in_its_order(value: Array, target: NumpyDtype) -> Array:
     """An array in another dtype and the same order in memory; what is expanded stays so."""
     base = value[tuple([slice(0, 1) if not stride else slice(None) for stride in value.strides])]
     made = blank_like(base, target)
@@ -62,7 +62,7 @@ def _in_its_order(value: Array, target: np.dtype[Any]) -> Array:
     return made if made.shape == value.shape else np.broadcast_to(made, value.shape, subok=True)
 
 
-def computation_dtype(result: str, *operands: object) -> np.dtype[Any]:
+def computation_dtype(result: str, *operands: object) -> NumpyDtype:
     common = result_type(*operands)
     if result is FLOAT and common.kind in "biu":
         return dtypes.get_default_dtype().numpy
@@ -83,7 +83,7 @@ def as_operator(call: Any, name: str) -> Any:
 
 def unary(
     name: str,
-    ufunc: Callable[..., Any],
+    ufunc: AnyFunction,
     *,
     result: str = SAME,
     node: str | None = None,
@@ -94,7 +94,7 @@ def unary(
     in_place: Callable[[Any], None] | None = None,
     recorded_in_place: tuple[Op, Op] | None = None,
     **derivatives: Any,
-) -> Callable[..., Any]:
+) -> AnyFunction:
     """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another."""
 
     floating = "f" if "f" in computes.kinds else ""  # the kind that needs no look at what is refused
@@ -148,7 +148,7 @@ def unary(
 
 
 def binary_kernel(
-    ufunc: Callable[..., Any],
+    ufunc: AnyFunction,
     result: str,
     check: Callable[[Any, Any], None] | None,
     plain_scalars: bool = True,
@@ -177,59 +177,34 @@ def binary_kernel(
     return kernel
 
 
-def binary(
-    name: str,
-    ufunc: Callable[..., Any],
-    *,
-    result: str = SAME,
-    node: str | None = None,
-    inplace_form: bool = True,
-    wraps: bool = False,
-    leak: int = 0,
-    check: Callable[[Any, Any], None] | None = None,
-    alpha: bool = False,
-    fast_scalar: bool = True,
-    numbers: bool = False,
-    computes: Computes = FLOATING,
-    number_node: str | None = None,
-    number_first: bool | None = None,
-    number_first_form: Op | None = None,
-    recorded_in_place: tuple[Op, Op] | None = None,
-    **derivatives: Any,
-) -> Callable[..., Any]:
-    """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
+def _scaling_kernel(plain: Any, result: str, check: Callable[[Any, Any], None] | None) -> Callable[..., Array]:
+    """A kernel whose second operand may be scaled first."""
 
-    With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
-    `number_first` says whether the function takes a number first; by default, all but comparisons do.
-    `number_node` names the node of an overload for numbers, which does not make a tensor of them;
-    `number_first_form` is the overload for a number and a tensor, if it has its own node.
-    """
-    plain = binary_kernel(ufunc, result, check, fast_scalar)
-    inexact_scalars = (float, int) if fast_scalar and numbers else ()
-    if alpha:
+    def kernel(self: object, other: object, alpha: object = 1) -> Array:
+        if alpha != 1:
+            if check is not None:
+                check(self, other)  # of the operands as they are: scaled, a bool is none any more
+            common = computation_dtype(result, self, other)
+            if common.kind in "biu" and isinstance(alpha, float):
+                raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+            other = np.multiply(cast(other, common), asarray(alpha, common))
+            if type(other) is not ndarray:
+                other = asarray(other)
+        return plain(self, other)
 
-        def kernel(self: object, other: object, alpha: object = 1) -> Array:
-            if alpha != 1:
-                if check is not None:
-                    check(self, other)  # of the operands as they are: scaled, a bool is none any more
-                common = computation_dtype(result, self, other)
-                if common.kind in "biu" and isinstance(alpha, float):
-                    raise RuntimeError(
-                        "For integral input tensors, argument alpha must not be a floating point number."
-                    )
-                other = np.multiply(cast(other, common), asarray(alpha, common))
-                if type(other) is not ndarray:
-                    other = asarray(other)
-            return plain(self, other)
+    return kernel
 
-    else:
-        kernel = plain  # type: ignore[assignment]
 
-    def inplace_kernel(self: Any, other: Any, alpha: Any = 1) -> None:
+def _binary_in_place(
+    ufunc: Any, kernel: Any, result: str, check: Callable[[Any, Any], None] | None, numbers: tuple[type, ...]
+) -> Callable[..., None]:
+    """The kernel that writes to its first operand; `numbers` are those that the ufunc takes beside floating ones."""
+
+    def in_place(self: Any, other: Any, alpha: Any = 1) -> None:
         if type(ufunc) is np.ufunc and alpha == 1 and type(self) is ndarray and self.dtype.kind == "f":
             kind = type(other)
             if result is not BOOL and (
-                kind in inexact_scalars or (kind is ndarray and other.dtype is self.dtype and other.shape == self.shape)
+                kind in numbers or (kind is ndarray and other.dtype is self.dtype and other.shape == self.shape)
             ):
                 try:
                     ufunc(self, other, out=self)
@@ -253,6 +228,49 @@ def binary(
             raise cast_error(common, self.dtype)
         ufunc(cast(self, common), cast(other, common), out=self, casting="unsafe")
 
+    return in_place
+
+
+def _recorded_comparison(name: str, kernel: Any) -> tuple[Op, Op]:
+    """A comparison has no gradient; the tensor that it is written to has a new one."""
+    zero = {"self": lambda grad, self_shape: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype)}
+    other = {"other": lambda grad, other_shape: FUNCTIONS["zeros"](other_shape, dtype=grad.dtype)}
+    return (
+        describe_recording(name, kernel, zero, node=f"{name.capitalize()}Backward0"),
+        describe_recording(name, kernel, {**zero, **other}, node=f"{name.capitalize()}Backward1"),
+    )
+
+
+def binary(
+    name: str,
+    ufunc: AnyFunction,
+    *,
+    result: str = SAME,
+    node: str | None = None,
+    inplace_form: bool = True,
+    wraps: bool = False,
+    leak: int = 0,
+    check: Callable[[Any, Any], None] | None = None,
+    alpha: bool = False,
+    fast_scalar: bool = True,
+    numbers: bool = False,
+    computes: Computes = FLOATING,
+    number_node: str | None = None,
+    number_first: bool | None = None,
+    number_first_form: Op | None = None,
+    recorded_in_place: tuple[Op, Op] | None = None,
+    **derivatives: Any,
+) -> AnyFunction:
+    """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
+
+    With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
+    `number_first` says whether the function takes a number first; by default, all but comparisons do.
+    `number_node` names the node of an overload for numbers, which does not make a tensor of them;
+    `number_first_form` is the overload for a number and a tensor, if it has its own node.
+    """
+    plain = binary_kernel(ufunc, result, check, fast_scalar)
+    kernel = _scaling_kernel(plain, result, check) if alpha else plain
+    inplace_kernel = _binary_in_place(ufunc, kernel, result, check, (float, int) if fast_scalar and numbers else ())
     by_number, numbers_apart = None, number_node is not None
     if numbers_apart:
         by_number = describe(
@@ -264,13 +282,8 @@ def binary(
             computes=computes,
             inplace_kernel=inplace_kernel,
         )
-    if result is BOOL and inplace_form:  # a comparison has no gradient, the tensor that it is written to has a new one
-        zero = {"self": lambda grad, self_shape: FUNCTIONS["zeros"](self_shape, dtype=grad.dtype)}
-        other = {"other": lambda grad, other_shape: FUNCTIONS["zeros"](other_shape, dtype=grad.dtype)}
-        recorded_in_place = (
-            describe_recording(name, kernel, zero, node=f"{name.capitalize()}Backward0"),
-            describe_recording(name, kernel, {**zero, **other}, node=f"{name.capitalize()}Backward1"),
-        )
+    if result is BOOL and inplace_form:
+        recorded_in_place = _recorded_comparison(name, kernel)
     op = OPS[name] = describe(
         name,
         kernel,
@@ -319,7 +332,7 @@ def binary(
 
         def call_(
             self: Tensor = MISSING, other: object = MISSING, *, alpha: object = 1, is_operator: bool = False
-        ) -> Any:
+        ) -> object:
             try:
                 numbered = numbers_apart and isinstance(other, NUMBERS) and self._keys & AUTOGRAD
                 chosen = without_tensor if numbered else op

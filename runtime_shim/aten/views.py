@@ -17,9 +17,9 @@ from ..core.function_table import FUNCTIONS
 from ..core.memory_layout import viewed_strides
 from ..core.tensor import Tensor, alias
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, INFERENCE_KEYS, NORMAL_KEYS, tls
-from ..dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ..dispatch.op_description import OPS
 from ..dispatch.op_node import describe_recording
-from ..dispatch.registration import composite, op, publish
+from ..dispatch.registration import composite, inner_op, publish
 from ..dispatch.view_layers import check_history, make_view, view_op
 
 _as_strided = np.lib.stride_tricks.as_strided
@@ -71,7 +71,7 @@ def _converted_ints(args: tuple[Any, ...]) -> tuple[int, ...]:
         ) from None
 
 
-def some_ints(args: tuple[Any, ...], param: str, named: object = None) -> tuple[int, ...]:
+def some_ints(args: tuple[object, ...], param: str, named: object = None) -> tuple[int, ...]:
     """Like flatten_ints, but there must be an argument, be it by its name."""
     if not args:
         if named is not None:
@@ -96,8 +96,7 @@ def infer_shape(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     if inferred is not None:
         if known == 0 and numel == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {sizes(shape)} because the unspecified "
-                "dimension size "
+                f"cannot reshape tensor of 0 elements into shape {sizes(shape)} because the unspecified dimension size "
                 "-1 can be any value and is ambiguous"
             )
         if known and numel % known == 0:
@@ -128,8 +127,7 @@ def viewed(self: Any, shape: tuple[int, ...]) -> Array:
     found = view_strides(array, shape)
     if found is None:
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension "
-            "spans across two "
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
     return found
@@ -231,15 +229,7 @@ def reshape(self: Tensor, *sizes: object, shape: object = None) -> Tensor:
     return unsafe_view(self.clone(memory_format="contiguous"), target)
 
 
-@op(
-    "_unsafe_view",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="UnsafeViewBackward0",
-    method=False,
-    function=False,
-    self=lambda grad, self_shape: grad.reshape(self_shape),
-)
+@inner_op("_unsafe_view", self=lambda grad, self_shape: grad.reshape(self_shape))
 def unsafe_view(self: Array, shape: tuple[int, ...]) -> Array:
     return self.reshape(shape)
 
@@ -379,9 +369,8 @@ def expand_array(array: Array, shape: tuple[int, ...]) -> Array:
         if have != target[i]:
             if have != 1:
                 raise RuntimeError(
-                    f"The expanded size of the tensor ({target[i]}) must match the existing size ({have}) "
-                    "at non-singleton "
-                    f"dimension {i}.  Target sizes: {sizes(shape)}.  Tensor sizes: {sizes(array.shape)}"
+                    f"The expanded size of the tensor ({target[i]}) must match the existing size ({have}) at "
+                    f"non-singleton dimension {i}.  Target sizes: {sizes(shape)}.  Tensor sizes: {sizes(array.shape)}"
                 )
             stride = 0
         strides[i] = stride

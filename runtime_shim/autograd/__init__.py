@@ -10,7 +10,7 @@ import numpy
 from ..core import error_texts
 from ..core.dtypes import Size
 from ..core.function_table import FUNCTIONS
-from ..core.late_modules import late_module
+from ..core.late_modules import homes_of, late_module
 from ..core.tensor import Tensor, new_tensor, requires_grad
 from ..core.thread_state import tls
 from ..tape.history import gradient_edge
@@ -71,15 +71,13 @@ def _roots(outputs: tuple[Any, ...], grads: Any) -> tuple[list[Edge], list[Tenso
         elif isinstance(grad, Tensor):
             if grad._array.shape != out._array.shape:
                 raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{i}] has a shape of {Size(grad._array.shape)} and "
-                    f"output[{i}] has a "
-                    f"shape of {Size(out._array.shape)}."
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {Size(grad._array.shape)} and output[{i}] has "
+                    f"a shape of {Size(out._array.shape)}."
                 )
             if (out._array.dtype.kind == "c") != (grad._array.dtype.kind == "c"):
                 raise RuntimeError(
-                    "For complex Tensors, both grad_output and output are required to have the same "
-                    "dtype. Mismatch in "
-                    f"dtype: grad_output[{i}] has a dtype of {grad.dtype} and output[{i}] has a dtype of "
+                    "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+                    f"in dtype: grad_output[{i}] has a dtype of {grad.dtype} and output[{i}] has a dtype of "
                     f"{out.dtype}."
                 )
             found.append(grad)
@@ -207,20 +205,15 @@ class _unsafe_preserve_version_counter:
 _HERE = "autograd"
 #: Modules that are imported when they are asked for.
 _SUBMODULES = ("graph", "grad_mode", "function", "functional", "variable")
-_ELSEWHERE = {
-    "Function": f"{_HERE}.function",
-    "once_differentiable": f"{_HERE}.function",
-    "set_detect_anomaly": f"{_HERE}.python_nodes",
-    "detect_anomaly": f"{_HERE}.python_nodes",
-    "set_multithreading_enabled": f"{_HERE}.python_nodes",
-    "is_multithreading_enabled": f"{_HERE}.python_nodes",
-    "gradcheck": f"{_HERE}.gradient_checks",
-    "gradgradcheck": f"{_HERE}.gradient_checks",
-    "SavedTensor": "tape.saved_tensors",
-    "Variable": f"{_HERE}.variable",
-    "_force_original_view_tracking": f"{_HERE}.grad_mode",
-    **dict.fromkeys(("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"), "core.gradient_modes"),
-}
+_ELSEWHERE = homes_of({
+    "autograd.function": "Function once_differentiable",
+    "autograd.python_nodes": "set_detect_anomaly detect_anomaly set_multithreading_enabled is_multithreading_enabled",
+    "autograd.gradient_checks": "gradcheck gradgradcheck",
+    "autograd.variable": "Variable",
+    "autograd.grad_mode": "_force_original_view_tracking",
+    "tape.saved_tensors": "SavedTensor",
+    "core.gradient_modes": "no_grad enable_grad set_grad_enabled inference_mode",
+})  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

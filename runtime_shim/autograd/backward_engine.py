@@ -6,14 +6,14 @@ import heapq
 import operator
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.array_kinds import ZeroArray
 from ..core.dtypes import BY_CHAR, sizes
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.memory_layout import geometry, non_overlapping_and_dense, obeys_layout
 from ..core.tensor import Tensor, meta_of, requires_grad
 from ..core.thread_state import tls
@@ -72,7 +72,7 @@ def run_backward(
 _DEEPEST = 30
 
 
-def _on_a_new_stack(call: Callable[..., Any], *args: object) -> Any:
+def _on_a_new_stack(call: AnyFunction, *args: object) -> Any:
     """Call a function on its own thread that has this one's state, and wait for it."""
     state = tls.state
     found: list[Any] = []
@@ -441,7 +441,7 @@ def _accumulate_into_leaf(variable: Tensor, buffer: Grads, create_graph: bool, h
 # What sys.getrefcount says of an object that only a buffer's slot and one local name hold. Measured, since
 # interpreters differ in how many references a call adds.
 def _measure() -> tuple[int, int]:
-    def held(buffer: list[Any]) -> int:
+    def held(buffer: list[object]) -> int:
         old = buffer[0]
         return sys.getrefcount(old)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 from ..core import dtypes, error_texts
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.tensor import IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, history, raw_is_leaf, requires_grad
 from ..core.thread_state import tls
 from ..dispatch.writing_layers import bump
@@ -17,9 +16,8 @@ from ..tape.nodes import Edge, Grads, Node
 from ..tape.saved_tensors import Saved, shown_raw
 
 _LEGACY = (
-    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
-    "function with "
-    "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+    "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
 
 
@@ -76,14 +74,14 @@ class _Context(Node):
         return tuple(found)
 
     @property
-    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+    def _raw_saved_tensors(self) -> tuple[object, ...]:
         found = self.saved or ()
         if any(s is not None and s.tensor is None for s in found):
             raise RuntimeError(error_texts.BACKWARD_TWICE)
         return tuple(map(shown_raw, found))
 
     @property
-    def saved_variables(self) -> tuple[Any, ...]:
+    def saved_variables(self) -> tuple[object, ...]:
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -111,8 +109,7 @@ class _Context(Node):
             if not is_tensor:
                 if g is not None:
                     raise RuntimeError(
-                        f"function {name} returned a gradient different than None at position {i + 1}, but "
-                        "the "
+                        f"function {name} returned a gradient different than None at position {i + 1}, but the "
                         "corresponding forward input was not a Variable"
                     )
                 continue
@@ -127,7 +124,7 @@ class _Context(Node):
                 s.release()
 
 
-def _backward_of(function: Any) -> Callable[..., Any]:
+def _backward_of(function: Any) -> AnyFunction:
     if function.backward is not Function.backward and function.vjp is not Function.vjp:
         raise RuntimeError(
             "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
@@ -138,9 +135,8 @@ def _backward_of(function: Any) -> Callable[..., Any]:
         if found is not None and found is not getattr(Function, name):
             return found
     raise NotImplementedError(
-        "You must implement either the backward or vjp method for your custom autograd.Function to use it "
-        "with backward "
-        "mode AD."
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+        "backward mode AD."
     )
 
 
@@ -175,11 +171,11 @@ class Function(metaclass=_FunctionMeta):
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: object, inputs: tuple[Any, ...], output: object) -> Any:
+    def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> Any:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: object, *grads: Any) -> Any:
         raise NotImplementedError
 
     vjp = backward
@@ -273,8 +269,7 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
     dirty = {id(t) for t in ctx.dirty}
     if dirty - {id(o) for o in outputs}:
         raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. The "
-            "inputs that are "
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
     input_ids = {id(t) for t in inputs}
@@ -291,13 +286,10 @@ def _wrap(ctx: Any, output: Any, inputs: list[Tensor], edges: list[Edge | None],
         differentiable = executable and id(o) not in non_differentiable and o._array.dtype.kind in "fcV"
         if modified and differentiable and o._is_view() and count > 1:
             raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your "
-                "Function cannot return "
-                "more than one Tensor. This is not supported by the current autograd engine. You should "
-                "either make sure "
-                "the input is not a view (using .clone() for example) or make your Function only return "
-                "one Tensor (or "
-                "not a tuple with one Tensor)."
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+                "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+                "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+                "Tensor (or not a tuple with one Tensor)."
             )
         ctx.outputs.append((o._array.shape, o._array.dtype))
         if differentiable:
@@ -386,7 +378,7 @@ def _save(ctx: Any) -> None:
     ctx.saved = saved
 
 
-def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+def once_differentiable(function: AnyFunction) -> AnyFunction:
     """For `backward`: run it without recording; differentiating its result again raises RuntimeError."""
 
     @functools.wraps(function)

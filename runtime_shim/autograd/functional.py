@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.gradient_modes import enable_grad
 from ..core.tensor import Tensor
 from . import grad as _grad
@@ -167,7 +167,7 @@ _INDEPENDENT = {
 }
 
 
-def _called(func: Callable[..., Any], inputs: Tensors, call: str, strict: bool) -> tuple[bool, Tensors]:
+def _called(func: Callable[..., object], inputs: Tensors, call: str, strict: bool) -> tuple[bool, Tensors]:
     found = _as_tuple(func(*inputs), "outputs", call)
     _check_outputs(found[1], strict)
     return found
@@ -193,7 +193,7 @@ def _directions(v: object, like: Tensors, is_tuple: bool, call: str, what: str) 
 
 
 def vjp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and v times its Jacobian."""
     with enable_grad():
@@ -218,7 +218,7 @@ def _prepared_v(v: object, like: Tensors, is_tuple: bool, call: str, create_grap
 
 
 def jvp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and its Jacobian times v, by going backward twice."""
     with enable_grad():
@@ -243,7 +243,7 @@ def jvp(
 
 
 def jacobian(
-    func: Callable[..., Any],
+    func: AnyFunction,
     inputs: object,
     create_graph: bool = False,
     strict: bool = False,
@@ -300,7 +300,7 @@ def jacobian(
 
 
 def hessian(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     inputs: object,
     create_graph: bool = False,
     strict: bool = False,
@@ -332,45 +332,40 @@ def hessian(
     return found if is_tuple else found[0][0]
 
 
+def _slopes(
+    func: AnyFunction, inputs: object, v: Any, create_graph: bool, strict: bool, name: str
+) -> tuple[bool, Any, Any, Any, Any]:
+    """What the Hessian is asked of: whether the inputs are a tuple, these, v, the outputs, and their gradients."""
+    is_tuple, given = _as_tuple(inputs, _INPUTS, name)
+    given = _prepare(given, create_graph)
+    what = "the input to the user-provided function is a single Tensor with a single element."
+    if v is None:
+        v = _directions(v, given, is_tuple, name, what)
+    else:
+        v = _prepared_v(v, given, is_tuple, name, create_graph)
+    out_is_tuple, outputs = _called(func, given, name, strict)
+    first = _gradients((_single(outputs, out_is_tuple, name),), given, create_graph=True)
+    _check_dependent(first, "jacobian", strict)
+    return is_tuple, given, v, outputs, first
+
+
 def vhp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The output of `func`, and v times its Hessian."""
     with enable_grad():
-        is_tuple, given = _as_tuple(inputs, _INPUTS, "vhp")
-        given = _prepare(given, create_graph)
-        what = "the input to the user-provided function is a single Tensor with a single element."
-        v = (
-            _directions(v, given, is_tuple, "vhp", what)
-            if v is None
-            else _prepared_v(v, given, is_tuple, "vhp", create_graph)
-        )
-        out_is_tuple, outputs = _called(func, given, "vhp", strict)
-        output = _single(outputs, out_is_tuple, "vhp")
-        first = _gradients((output,), given, create_graph=True)
-        _check_dependent(first, "jacobian", strict)
+        is_tuple, given, v, outputs, first = _slopes(func, inputs, v, create_graph, strict, "vhp")
         found = _gradients(first, given, v, create_graph)
         products = _filled(found, given, strict, create_graph, "double_back")
     return _finish(outputs[0], create_graph), _unpacked(is_tuple, _finish(products, create_graph))
 
 
 def hvp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
+    func: AnyFunction, inputs: object, v: object = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The output of `func`, and its Hessian times v, by going backward twice."""
     with enable_grad():
-        is_tuple, given = _as_tuple(inputs, _INPUTS, "hvp")
-        given = _prepare(given, create_graph)
-        what = "the input to the user-provided function is a single Tensor with a single element."
-        v = (
-            _directions(v, given, is_tuple, "hvp", what)
-            if v is None
-            else _prepared_v(v, given, is_tuple, "hvp", create_graph)
-        )
-        out_is_tuple, outputs = _called(func, given, "hvp", strict)
-        output = _single(outputs, out_is_tuple, "hvp")
-        first = _gradients((output,), given, create_graph=True)
-        _check_dependent(first, "jacobian", strict)
+        is_tuple, given, v, outputs, first = _slopes(func, inputs, v, create_graph, strict, "hvp")
         weights = tuple(FUNCTIONS["zeros_like"](t, requires_grad=True) for t in given)
         second = _gradients(first, given, weights, create_graph=True)
         _check_dependent(first, "hessian", strict)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import BY_CHAR, Array, Size
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import tls
 from . import _as_tuple, grad
@@ -27,7 +28,7 @@ class GradcheckError(RuntimeError):
 
 
 def gradcheck(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     inputs: object,
     *,
     eps: float = 1e-6,
@@ -64,7 +65,7 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
+    func: AnyFunction,
     inputs: object,
     grad_outputs: object = None,
     *,
@@ -93,7 +94,7 @@ def gradgradcheck(
     else:
         grads = list(_as_tuple(grad_outputs))
 
-    def gradients(*values: object) -> tuple[Any, ...]:
+    def gradients(*values: object) -> tuple[object, ...]:
         arguments, weights = values[: len(given)], values[len(given) :]
         targets = [t for t in arguments if isinstance(t, Tensor) and requires_grad(t)]
         found = grad(_differentiable(func(*arguments)), targets, weights, create_graph=True, allow_unused=True)
@@ -128,7 +129,7 @@ def _differentiable(outputs: object) -> tuple[Tensor, ...]:
     )
 
 
-def _inputs_to_check(inputs: Sequence[Any]) -> list[Tensor]:
+def _inputs_to_check(inputs: Sequence[object]) -> list[Tensor]:
     found = [t for t in inputs if isinstance(t, Tensor) and requires_grad(t)]
     if not found:
         raise ValueError(
@@ -155,7 +156,7 @@ def _inputs_to_check(inputs: Sequence[Any]) -> list[Tensor]:
 
 
 def _check(
-    func: Callable[..., Any],
+    func: AnyFunction,
     inputs: Sequence[Any],
     eps: float,
     atol: float,
@@ -174,7 +175,7 @@ def _check(
     of_complex = [o.is_complex() for o in outputs]
     for part, name in (("imaginary", "imag"), ("real", "real")):
 
-        def one_part(*values: object, name: str = name) -> tuple[Any, ...]:
+        def one_part(*values: object, name: str = name) -> tuple[object, ...]:
             return tuple(getattr(o, name) if o.is_complex() else o for o in _differentiable(func(*values)))
 
         prefix = f"While considering the {part} part of complex outputs only, "
@@ -194,8 +195,8 @@ def _check(
 
 
 def _check_real_outputs(
-    func: Callable[..., Any],
-    inputs: Sequence[Any],
+    func: Callable[..., object],
+    inputs: Sequence[object],
     checked: list[Tensor],
     outputs: tuple[Tensor, ...],
     eps: float,
@@ -226,7 +227,7 @@ def _check_real_outputs(
                 )
 
 
-def _check_undefined_gradients(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
+def _check_undefined_gradients(func: Callable[..., object], inputs: Sequence[object]) -> None:
     """GradcheckError unless backward copes with gradients that aren't there: all of them, and each alone."""
     from .python_nodes import UndefinedGrad
 
@@ -263,7 +264,7 @@ def _warn_of_new_check() -> None:
     )
 
 
-def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], checked: list[Tensor], eps: float) -> None:
+def _check_constant(func: Callable[..., object], inputs: Sequence[object], checked: list[Tensor], eps: float) -> None:
     outputs = tuple(o for o in _as_tuple(func(*inputs)) if isinstance(o, Tensor) and o._array.dtype.kind in _GRADIENT)
     for t in checked:
         if any(np.any(numerical != 0) for numerical in _numerical(func, inputs, t, outputs, eps)):
@@ -293,7 +294,7 @@ def _analytical(output: Tensor, inputs: list[Tensor], dtypes: bool) -> list[Arra
 
 
 def _numerical(
-    func: Callable[..., Any], inputs: Sequence[Any], t: Tensor, outputs: Sequence[Tensor], eps: float
+    func: AnyFunction, inputs: Sequence[Any], t: Tensor, outputs: Sequence[Tensor], eps: float
 ) -> list[Array]:
     """The same by central differences. The elements of `t` are changed and put back, and no version counts it."""
     wanted = [i for i, o in enumerate(_as_tuple(func(*inputs))) if _is_among(o, outputs)]
@@ -324,7 +325,7 @@ def _numerical(
 
 def _check_alike(below: Array, above: Array, index: tuple[int, ...], step: complex) -> None:
     """AssertionError if an output depends on the input's values in its shape or dtype."""
-    dtypes: tuple[Any, Any] = BY_CHAR[below.dtype.char], BY_CHAR[above.dtype.char]
+    dtypes: tuple[object, object] = BY_CHAR[below.dtype.char], BY_CHAR[above.dtype.char]
     for what, one, two in (("shape", Size(below.shape), Size(above.shape)), ("dtype", *dtypes)):
         if one != two:
             raise AssertionError(

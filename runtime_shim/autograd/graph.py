@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ..core.function_table import AnyFunction
 from ..core.gradient_modes import _Guard, no_grad
 from ..core.tensor import Tensor, address, alias, requires_grad
 from ..core.thread_state import AUTOGRAD, tls
@@ -84,7 +85,7 @@ class _MultiHandle:
             handle.remove()
 
 
-def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str = "all") -> _MultiHandle:
+def register_multi_grad_hook(tensors: Any, fn: AnyFunction, *, mode: str = "all") -> _MultiHandle:
     """Call `fn` once a backward with the gradients of all tensors, or with the first (mode "any")."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -135,7 +136,7 @@ def _function_of(t: Tensor) -> nodes.Node:
     return edge[0]
 
 
-def increment_version(tensor: Any) -> None:
+def increment_version(tensor: Tensor) -> None:
     """Count a write that PyTorch did not see; does nothing to an inference tensor."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tuple(tensor):
         if t._version_counter is not None and not t.is_inference():
@@ -219,12 +220,6 @@ def allow_mutation_on_saved_tensors() -> Iterator[MutationContext]:
 
 
 __all__ = [
-    "GradientEdge",
-    "Node",
-    "disable_saved_tensors_hooks",
-    "get_gradient_edge",
-    "increment_version",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-]
+    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip

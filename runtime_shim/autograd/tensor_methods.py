@@ -61,7 +61,7 @@ def _refuse_deletion(message: str) -> Callable[[Tensor], None]:
     return delete
 
 
-def _backward_hooks(self: Tensor) -> Any:
+def _backward_hooks(self: Tensor) -> object:
     return None if self._meta is None else self._meta.hooks
 
 

@@ -22,7 +22,7 @@ from .dtypes import Array
 _ndarray = np.ndarray
 
 
-def _immutable(*args: object) -> Any:
+def _immutable(*args: object) -> object:
     raise RuntimeError(
         "ZeroTensors are immutable. Please use the materialized zero tensor obtained using .clone() if you want a "
         "mutable tensor."
@@ -126,7 +126,7 @@ def packed(found: Array) -> Array:
     return found.view(_ndarray).copy()
 
 
-def in_order_of(found: Array, operands: Sequence[Any]) -> Array:
+def in_order_of(found: Array, operands: Sequence[object]) -> Array:
     """A result with the strides that an elementwise op of these operands gives it."""
     shape = found.shape
     arrays = [o for o in operands if isinstance(o, _ndarray) and o.ndim]

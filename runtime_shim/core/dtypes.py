@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+NumpyDtype = np.dtype[Any]
+Array = np.ndarray[Any, NumpyDtype]
 Ints = tuple[int, ...]
 
 
@@ -80,7 +81,7 @@ class NamedType(_FloatBesideNumpy):
     __slots__ = ()
 
     @property
-    def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
+    def numpy(self) -> NumpyDtype:  # type: ignore[override]
         raise NotImplementedError(f"the shim has no torch.{self.name} tensors: numpy has no elements of this type")
 
 
@@ -94,10 +95,10 @@ class LateType(_FloatBesideNumpy):
 
     def __init__(self, name: str, scalar_name: str, itemsize: int) -> None:
         super().__init__(name, scalar_name, itemsize)
-        self._numpy: np.dtype[Any] | None = None
+        self._numpy: NumpyDtype | None = None
 
     @property
-    def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
+    def numpy(self) -> NumpyDtype:  # type: ignore[override]
         if self._numpy is None:
             try:
                 import ml_dtypes
@@ -217,15 +218,13 @@ def of(array: Array, *, given: bool = False) -> dtype:
         return BY_CHAR[array.dtype.char]
     except KeyError:
         raise TypeError(
-            "can't convert np.ndarray of type "
-            f"numpy.{array.dtype.name if array.dtype.kind != 'O' else 'object_'}. "
-            "The only supported types are: float64, float32, float16, complex64, complex128, int64, "
-            "int32, int16, "
-            "int8, uint64, uint32, uint16, uint8, and bool."
+            f"can't convert np.ndarray of type numpy.{array.dtype.name if array.dtype.kind != 'O' else 'object_'}. The "
+            "only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+            "uint64, uint32, uint16, uint8, and bool."
         ) from None
 
 
-def floating_limits(target: np.dtype[Any]) -> Any:
+def floating_limits(target: NumpyDtype) -> Any:
     """The limits of a floating type."""
     if target.kind != "V":
         return np.finfo(target)
@@ -234,10 +233,10 @@ def floating_limits(target: np.dtype[Any]) -> Any:
     return ml_dtypes.finfo(target)  # type: ignore[no-untyped-call]
 
 
-_promoted: dict[tuple[str, str], np.dtype[Any]] = {}
+_promoted: dict[tuple[str, str], NumpyDtype] = {}
 
 
-def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+def promote(a: NumpyDtype, b: NumpyDtype) -> NumpyDtype:
     """torch.promote_types on numpy dtypes: unlike numpy, an integer never widens a floating type."""
     if a is b:
         return a
@@ -262,7 +261,7 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     return found
 
 
-def is_inexact(numpy_dtype: np.dtype[Any]) -> bool:
+def is_inexact(numpy_dtype: NumpyDtype) -> bool:
     """Whether elements are floating or complex, so that they can have gradients."""
     return numpy_dtype.kind in INEXACT
 
@@ -270,7 +269,7 @@ def is_inexact(numpy_dtype: np.dtype[Any]) -> bool:
 _BOOL, _INT64 = np.dtype(bool), np.dtype(np.int64)
 
 
-def of_number(value: object) -> np.dtype[Any]:
+def of_number(value: object) -> NumpyDtype:
     """The dtype that a Python number has in promotion."""
     if isinstance(value, bool | np.bool_):
         return _BOOL
@@ -281,7 +280,7 @@ def of_number(value: object) -> np.dtype[Any]:
     return _default.numpy
 
 
-def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
+def _combine(higher: NumpyDtype | None, lower: NumpyDtype | None) -> NumpyDtype | None:
     if higher is None or lower is None:
         return higher if lower is None else lower
     if higher.kind == "c":
@@ -293,11 +292,11 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
     return higher
 
 
-def result_type(*operands: object) -> np.dtype[Any]:
+def result_type(*operands: object) -> NumpyDtype:
     """The dtype that arrays and Python numbers promote to together."""
-    dimensioned: np.dtype[Any] | None = None
-    zero: np.dtype[Any] | None = None
-    number: np.dtype[Any] | None = None
+    dimensioned: NumpyDtype | None = None
+    zero: NumpyDtype | None = None
+    number: NumpyDtype | None = None
     for x in operands:
         if isinstance(x, np.ndarray):
             if x.ndim:
@@ -312,7 +311,7 @@ def result_type(*operands: object) -> np.dtype[Any]:
     return found
 
 
-def can_cast(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+def can_cast(source: NumpyDtype, target: NumpyDtype) -> bool:
     """Whether an op may write a result of dtype `source` into a tensor of dtype `target`."""
     if source.kind == "c" and target.kind != "c":
         return False
@@ -321,14 +320,14 @@ def can_cast(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return not (source.kind != "b" and target.kind == "b")
 
 
-def cast_error(source: np.dtype[Any], target: np.dtype[Any]) -> RuntimeError:
+def cast_error(source: NumpyDtype, target: NumpyDtype) -> RuntimeError:
     return RuntimeError(
         f"result type {BY_CHAR[source.char].scalar_name} can't be cast to the desired output type "
         f"{BY_CHAR[target.char].scalar_name}"
     )
 
 
-def _greatest(target: np.dtype[Any]) -> Any:
+def _greatest(target: NumpyDtype) -> Any:
     return float(floating_limits(target).max)
 
 
@@ -344,7 +343,7 @@ _C_NAMES = {
 }
 
 
-def check_number(value: object, target: np.dtype[Any]) -> None:
+def check_number(value: object, target: NumpyDtype) -> None:
     """RuntimeError if a number does not fit `target`: a complex one, or an integer out of range."""
     if target.kind in "cb":
         return

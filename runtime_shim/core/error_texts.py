@@ -32,25 +32,20 @@ _AMBIGUOUS = (
 TAIL_NO_GRAD = _AMBIGUOUS.format(block="no_grad")
 TAIL_INFERENCE = _AMBIGUOUS.format(block="inference_mode")
 TAIL_MULTI_OUTPUT = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the "
-    "output "
-    "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
 )
 TAIL_CUSTOM = (
-    "This view was created inside a custom Function (or because an input was returned as-is) and the "
-    "autograd "
-    "logic to handle view+inplace would override the custom backward associated with the custom Function, "
-    "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output "
-    "of the "
-    "custom Function."
+    "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic "
+    "to handle view+inplace would override the custom backward associated with the custom Function, leading to "
+    "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
 )
 HINT_ANOMALY_OFF = (
     "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
     "torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 HINT_ANOMALY_ON = (
-    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
-    "variable in "
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
     "question was changed in there or anywhere later. Good luck!"
 )
 SAVED_HOOKS_TWICE = (
@@ -64,24 +59,21 @@ SAVED_HOOKS_FREED = (
 )
 BACKWARD_TWICE = wording("graph-freed")
 DETACH_VIEW = (
-    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-    "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
-    "detach_() cannot be called on these gradients. To fix this error, please refer to the "
-    "Optimizer.zero_grad() "
-    "function in torch/optim/optimizer.py as the solution."
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+    "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+    "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+    "torch/optim/optimizer.py as the solution."
 )
 SAVED_DETACHED = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
     "This is not supported, please use out-of-place `.detach()` instead"
 )
 WRITE_OVERLAP = (
-    "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-    "location. "
-    "Please clone() the tensor before performing the operation."
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "clone() the tensor before performing the operation."
 )
 PARTIAL_OVERLAP = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-    "memory "
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
 PACK_HOOK_WRITES = (
@@ -91,10 +83,8 @@ PACK_HOOK_WRITES = (
 )
 NON_LEAF_FLAG = wording("flag-of-computed-tensor")
 DEEPCOPY_NON_LEAF = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-    "moment.  "
-    "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm "
-    "usage, see "
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
+    "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
     "https://github.com/pytorch/pytorch/pull/103001"
 )
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+AnyFunction = Callable[..., Any]
+"""One of which nothing is said."""
+
 #: Everything callable as `torch.<name>`; filled as ops are registered.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 

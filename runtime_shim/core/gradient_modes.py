@@ -234,12 +234,9 @@ class AutoNonVariableTypeMode:
             AutoNonVariableTypeMode._warned = True
             warnings.warn(
                 "AutoNonVariableTypeMode is deprecated and will be removed in 1.10 release. For kernel "
-                "implementations "
-                "please use AutoDispatchBelowADInplaceOrView instead, If you are looking for a user "
-                "facing API to enable "
-                "running your inference-only workload, please use c10::InferenceMode. Using "
-                "AutoDispatchBelowADInplaceOrView in user code is under risk of producing silent wrong "
-                "result in some "
+                "implementations please use AutoDispatchBelowADInplaceOrView instead, If you are looking for a user "
+                "facing API to enable running your inference-only workload, please use c10::InferenceMode. Using "
+                "AutoDispatchBelowADInplaceOrView in user code is under risk of producing silent wrong result in some "
                 "edge cases. See Note [AutoDispatchBelowAutograd] for more details.",
                 UserWarning,
                 stacklevel=2,

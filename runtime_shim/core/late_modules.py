@@ -22,6 +22,11 @@ ABOVE = {
 """Modules that import by name what is above them, or may be, and why."""
 
 
+def homes_of(names: dict[str, str]) -> dict[str, str]:
+    """Where each name is, from modules and the names that they have."""
+    return {name: home for home, listed in names.items() for name in listed.split()}
+
+
 def late_module(name: str = "") -> Any:
     """The module of the shim called `name`, by default the shim itself."""
     return importlib.import_module(f"{_SHIM}.{name}" if name else _SHIM)

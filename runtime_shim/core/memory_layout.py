@@ -193,7 +193,7 @@ def check_rank(rank: int, format: object) -> None:
         raise RuntimeError(f"required rank {wanted} tensor to use {str.__str__(format)} format")
 
 
-def suggested_format(*arrays: Array) -> Any:
+def suggested_format(*arrays: Array) -> object:
     """The channels-last format that a layer's result has: that of the input, or of the weight. Else None.
 
     Source of the behaviour: is_channels_last_strides_2d in c10/core/MemoryFormat.h.

@@ -137,7 +137,7 @@ class PickleMachine:
     def mark(self, _: object) -> None:
         self._stack.append(_MARK)
 
-    def _pop_to_mark(self) -> list[Any]:
+    def _pop_to_mark(self) -> list[object]:
         for index in range(len(self._stack) - 1, -1, -1):
             if self._stack[index] is _MARK:
                 values = self._stack[index + 1 :]
@@ -242,11 +242,11 @@ class PickleMachine:
         self._stack.append(target)
 
     def frozen_set(self, _: object) -> None:
-        found: set[Any] = set()
+        found: set[object] = set()
         self._fill(found, self._pop_to_mark())
         self._stack.append(frozenset(found))
 
-    def _fill(self, target: set[Any], items: list[Any]) -> None:
+    def _fill(self, target: set[object], items: list[object]) -> None:
         for item in items:
             self._check_key(item, target)
             target.add(item)
@@ -360,7 +360,7 @@ def _bytearray(data: Any = b"") -> bytearray:
     return bytearray(data)
 
 
-def _counter(counts: object = None) -> Counter[Any]:
+def _counter(counts: object = None) -> Counter[object]:
     values = of_kind(dict, {} if counts is None else counts)
     pay(sum(weight(key, WIDEST_KEY) for key in values), ENTRY * len(values))
     pay_for_hashes(values)
@@ -374,7 +374,7 @@ _BUILT_IN: dict[str, Callable[..., Any]] = {
 }
 
 
-def built_in(calls: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+def built_in(calls: dict[str, Callable[..., object]]) -> dict[str, Callable[..., Any]]:
     """The functions by the names of both modules: protocols below 3 call it `__builtin__`."""
     return {f"{module} {name}": call for module in ("builtins", "__builtin__") for name, call in calls.items()}
 

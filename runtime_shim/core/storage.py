@@ -103,7 +103,7 @@ class UntypedStorage:
         flat[self._place(index)] = self._element(value)
         self._record[0] += 1
 
-    def _element(self, value: object) -> Any:
+    def _element(self, value: object) -> object:
         if type(value) is not int:
             raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
         return value & 255

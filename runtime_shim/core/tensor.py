@@ -331,23 +331,16 @@ class Tensor:
             raise RuntimeError("can't assign Variable as its own grad")
         if value._array.dtype != self._array.dtype:
             raise RuntimeError(
-                "attempting to assign a gradient with dtype "
-                f"'{value.dtype.short}' to a tensor with "
-                "grad_dtype "
-                f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to "
-                "the tensor's "
-                "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
-                "allow any dtype. "
-                "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
-                "downstream "
-                "systems that assume they match."
+                f"attempting to assign a gradient with dtype '{value.dtype.short}' to a tensor with grad_dtype "
+                f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+                "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+                "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may "
+                "break downstream systems that assume they match."
             )
         if value._array.shape != self._array.shape:
             raise RuntimeError(
-                f"attempting to assign a gradient of size '{dtypes.sizes(value._array.shape)}' to a tensor "
-                "of size "
-                f"'{dtypes.sizes(self._array.shape)}'. Please ensure that the gradient and the tensor are "
-                "the same size"
+                f"attempting to assign a gradient of size '{dtypes.sizes(value._array.shape)}' to a tensor of size "
+                f"'{dtypes.sizes(self._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
         meta_of(self).grad = value
 
@@ -572,7 +565,7 @@ def current_version(t: Tensor) -> int:
     return counter[0]
 
 
-def from_legacy_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+def from_legacy_arguments(args: tuple[object, ...], kwargs: dict[str, object]) -> Tensor:
     if kwargs:
         raise TypeError(f"Tensor() got unexpected keyword arguments {sorted(kwargs)}; use torch.tensor() instead")
     if len(args) == 1 and isinstance(args[0], Tensor):
@@ -588,14 +581,10 @@ def _warn_non_leaf_grad() -> None:
     import warnings
 
     warnings.warn(
-        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-        "won't be "
-        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-        "non-leaf "
-        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, "
-        "make sure "
-        "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more "
-        "informations.",
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+        "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.",
         UserWarning,
         stacklevel=3,
     )

@@ -87,7 +87,7 @@ class Trace:
     def unpacked(self, t: Tensor, seen: object, node: object) -> None:
         """Backward of `node` uses a saved tensor whose visible version is the one that it was saved with."""
 
-    def reads(self, op: str, args: tuple[Any, ...]) -> None:
+    def reads(self, op: str, args: tuple[object, ...]) -> None:
         """An op that autograd records is about to read its arguments."""
 
     def apply(self, node: Any, grads: list[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ _UNNAMED = (
 )
 
 
-def _check_with(error_type: type[Exception], cond: object, message: Callable[[], Any] | None) -> None:
+def _check_with(error_type: type[Exception], cond: object, message: Callable[[], object] | None) -> None:
     if isinstance(cond, Tensor):
         raise TypeError(
             "cond must be a bool, but got a Tensor. For tensor conditions, use torch._check_tensor_all() to assert "
@@ -41,29 +41,29 @@ def _check_index(cond: object, message: Callable[[], Any] | None = None) -> None
     _check_with(IndexError, cond, message)
 
 
-def _check_value(cond: object, message: Callable[[], Any] | None = None) -> None:
+def _check_value(cond: object, message: Callable[[], object] | None = None) -> None:
     """`_check` that raises ValueError."""
     _check_with(ValueError, cond, message)
 
 
-def _check_type(cond: object, message: Callable[[], Any] | None = None) -> None:
+def _check_type(cond: object, message: Callable[[], object] | None = None) -> None:
     """`_check` that raises TypeError."""
     _check_with(TypeError, cond, message)
 
 
-def _check_not_implemented(cond: object, message: Callable[[], Any] | None = None) -> None:
+def _check_not_implemented(cond: object, message: Callable[[], object] | None = None) -> None:
     """`_check` that raises NotImplementedError."""
     _check_with(NotImplementedError, cond, message)
 
 
-def _check_is_size(i: int, message: Callable[[], Any] | None = None, *, max: int | None = None) -> None:
+def _check_is_size(i: int, message: Callable[[], object] | None = None, *, max: int | None = None) -> None:
     """`_check` that `i` is not negative, and at most `max`."""
     _check(i >= 0, message)
     if max is not None:
         _check(i <= max, message)
 
 
-def _check_tensor_all(cond: object, message: Callable[[], Any] | None = None) -> None:
+def _check_tensor_all(cond: object, message: Callable[[], object] | None = None) -> None:
     """`_check` that all elements of a tensor of truth values are true; TypeError for another."""
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
@@ -95,7 +95,7 @@ class _Limits:
         return str(self._dtype).removeprefix("torch.")
 
 
-def _made(cls: type[_Limits], dtype: object, found: object) -> Any:
+def _made(cls: type[_Limits], dtype: object, found: object) -> object:
     made = object.__new__(cls)
     object.__setattr__(made, "_dtype", dtype)
     object.__setattr__(made, "_found", found)

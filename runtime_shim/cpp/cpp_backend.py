@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from ..core.error_texts import REQUIRES_GRAD_ON_INFERENCE
+from ..core.function_table import AnyFunction
 from .op_spellings import AnyTensor, BackwardChecks, OpSpellings, ScriptModuleQuestions
 
 CPU, AUTOGRAD, AD_INPLACE_OR_VIEW = 1, 2, 4
@@ -48,14 +49,14 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
 
     # ---- ops
 
-    def op(self, name: str) -> Callable[..., Any]:
+    def op(self, name: str) -> AnyFunction:
         """The callable behind the C++ method or function `name`.
 
         Raises NotImplementedError when the module has no such op.
         """
         return self._find(name, (self.torch.Tensor, self.torch))
 
-    def _find(self, name: str, holders: Sequence[Any]) -> Callable[..., Any]:
+    def _find(self, name: str, holders: Sequence[object]) -> AnyFunction:
         """The op in the first of the holders that has it, or in nn.functional: importing that takes a while."""
         if name.startswith("fft_"):  # C++ has no namespaces of functions
             return getattr(self.torch.fft, name.removeprefix("fft_"))
@@ -66,23 +67,23 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
             return getattr(self.torch.nn.functional, name)
         raise NotImplementedError(f"the shim has no torch.{name}")
 
-    def scalar_op(self, name: str) -> Callable[..., Any]:
+    def scalar_op(self, name: str) -> AnyFunction:
         """The overload of `name` whose second operand is a number that stays a number."""
         return self.op(name)
 
-    def function(self, name: str) -> Callable[..., Any]:
+    def function(self, name: str) -> AnyFunction:
         """The module's function `name`: a method of that name may order its arguments otherwise, or take no `out`."""
         return self._find(name, (self.torch,))
 
-    def out_form(self, name: str) -> Callable[..., Any]:
+    def out_form(self, name: str) -> AnyFunction:
         """The function `name` for a call with `out=`."""
         return self.function(name)
 
-    def functional(self, name: str) -> Callable[..., Any]:
+    def functional(self, name: str) -> AnyFunction:
         """The function `name` of nn.functional, which may take more than the op of that name."""
         return getattr(self.torch.nn.functional, name)
 
-    def initializer(self, name: str) -> Callable[..., Any]:
+    def initializer(self, name: str) -> AnyFunction:
         """The function `name` of nn.init."""
         return getattr(self.torch.nn.init, name)
 
@@ -102,7 +103,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         packet = getattr(getattr(self.torch.ops, namespace), op, None)
         return None if packet is None else getattr(packet, overload or "default", None)
 
-    def call_op(self, name: str, overload: str, hidden: int | None, args: Sequence[Any]) -> Any:
+    def call_op(self, name: str, overload: str, hidden: int | None, args: Sequence[object]) -> Any:
         """Calls an op that Python has; with the keys `hidden` out of sight when it is a redispatch."""
         namespace, _, op = name.partition("::")
         if namespace != "aten":
@@ -126,7 +127,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         raise NotImplementedError("only the shim has ops of C++ libraries in torch.ops")
 
     def implement_op(
-        self, name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]
+        self, name: str, key: str, kernel: Callable[..., object] | None, called_from_python: Callable[[], None]
     ) -> None:
         """The op has a kernel for the key, `kernel(key set as flags, *arguments)`; None: calls go to the next key."""
         raise NotImplementedError("only the shim has ops of C++ libraries in torch.ops")
@@ -140,8 +141,8 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         raise NotImplementedError("only the shim has C++ classes in torch.classes")
 
     def define_method(
-        self, owner: object, kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
-        defaults: list[Any],
+        self, owner: object, kind: str, name: str, function: Callable[..., object], doc: str, names: list[str],
+        defaults: list[object],
     ) -> None:  # fmt: skip
         """Gives the class a method of C++. `kind` is "constructor", "method", "static", "getter", …"""
         raise NotImplementedError("only the shim has C++ classes in torch.classes")
@@ -322,7 +323,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
     def index(self, t: AnyTensor, indices: tuple[Any, ...]) -> AnyTensor:
         return t[indices[0] if len(indices) == 1 else indices]
 
-    def index_put_(self, t: AnyTensor, indices: tuple[Any, ...], values: object) -> None:
+    def index_put_(self, t: AnyTensor, indices: tuple[object, ...], values: object) -> None:
         t[indices[0] if len(indices) == 1 else indices] = values
 
     def node_name(self, node: Any) -> str:
@@ -345,7 +346,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
         return self.torch.nn.functional.binary_cross_entropy(t, target, **options)
 
     def from_values(
-        self, values: list[Any], sizes: list[int], dtype: object, requires_grad: bool, filled: bool = False
+        self, values: list[object], sizes: list[int], dtype: object, requires_grad: bool, filled: bool = False
     ) -> AnyTensor:
         """`values` in rows of `sizes`; numbers of Python's float become the default dtype when `dtype` is None.
 
@@ -385,13 +386,13 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
 
     # ---- archives
 
-    def archive_bytes(self, entries: dict[str, Any]) -> bytes:
+    def archive_bytes(self, entries: dict[str, object]) -> bytes:
         """What `torch::save` writes: a dictionary of tensors, values and dictionaries."""
         file = io.BytesIO()
         self.torch.save(entries, file)
         return file.getvalue()
 
-    def archive_entries(self, data: bytes) -> dict[str, Any]:
+    def archive_entries(self, data: bytes) -> dict[str, object]:
         """What `archive_bytes` was given. Raises RuntimeError if `data` is something else."""
         entries = self.torch.load(io.BytesIO(data), weights_only=True)
         if not isinstance(entries, dict):
@@ -467,7 +468,7 @@ class Backend(OpSpellings, BackwardChecks, ScriptModuleQuestions):
             raise RuntimeError(message) from None
         return grads
 
-    def custom_function(self, name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
+    def custom_function(self, name: str, forward: AnyFunction, backward: AnyFunction) -> Any:
         """A Function class whose forward and backward are C++; `node`, their first argument, is opaque here."""
 
         def run_forward(ctx: Any, node: object, *inputs: AnyTensor) -> Any:

@@ -57,17 +57,15 @@ def find_toolchain(compiler: str | None = None) -> Toolchain:
                 "name one that is installed, or unset it"
             )
         raise ToolchainMissing(
-            "no C++ compiler found (looked for g++, clang++, c++); install one, for example with "
-            "`apt-get install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora) or "
-            "`xcode-select --install` (macOS)"
+            "no C++ compiler found (looked for g++, clang++, c++); install one, for example with `apt-get install "
+            "g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora) or `xcode-select --install` (macOS)"
         )
     include = Path(sysconfig.get_path("include"))
     if not (include / "Python.h").is_file():
         version = sysconfig.get_python_version()
         raise ToolchainMissing(
-            f"no Python.h in {include}: the headers of this Python are missing; install them, for example "
-            f"with `apt-get install python{version}-dev` (Debian, Ubuntu) or "
-            f"`dnf install python3-devel` (Fedora)"
+            f"no Python.h in {include}: the headers of this Python are missing; install them, for example with "
+            f"`apt-get install python{version}-dev` (Debian, Ubuntu) or `dnf install python3-devel` (Fedora)"
         )
     return Toolchain(Path(found), include)
 

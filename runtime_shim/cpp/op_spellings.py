@@ -23,7 +23,7 @@ class OpSpellings:
     def _op_is_nonzero(self, t: AnyTensor) -> bool:
         return bool(t)
 
-    def _op_register_hook(self, t: AnyTensor, hook: Callable[[Any], Any]) -> int:
+    def _op_register_hook(self, t: AnyTensor, hook: Callable[[object], object]) -> int:
         """Where the hook is among those that C++ gave the tensor."""
         if not t.requires_grad:
             raise RuntimeError("cannot register a hook on a variable that doesn't require gradient")  # C++'s words
@@ -74,13 +74,17 @@ class OpSpellings:
     def _op_log_sigmoid(self, t: AnyTensor) -> AnyTensor:
         return self.torch.nn.functional.logsigmoid(t)
 
-    def _op_var_mean(self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object) -> tuple[Any, Any]:
+    def _op_var_mean(
+        self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object
+    ) -> tuple[object, object]:
         return t.var(*args, keepdim=keepdim, **kwargs) if args else t.var(**kwargs), self._mean(t, args, keepdim)
 
-    def _op_std_mean(self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object) -> tuple[Any, Any]:
+    def _op_std_mean(
+        self, t: AnyTensor, *args: object, keepdim: bool = False, **kwargs: object
+    ) -> tuple[object, object]:
         return t.std(*args, keepdim=keepdim, **kwargs) if args else t.std(**kwargs), self._mean(t, args, keepdim)
 
-    def _mean(self, t: AnyTensor, args: Sequence[Any], keepdim: bool) -> AnyTensor:
+    def _mean(self, t: AnyTensor, args: Sequence[object], keepdim: bool) -> AnyTensor:
         return t.mean(args[0], keepdim) if args and args[0] is not None else t.mean()
 
     def _op_slice(self, t: AnyTensor, dim: int, start: int | None, end: int | None, step: int) -> AnyTensor:
@@ -124,10 +128,10 @@ class OpSpellings:
     def _op_squeeze(self, t: AnyTensor, *dim: int) -> AnyTensor:
         return t.squeeze(*dim)
 
-    def _op_max(self, t: AnyTensor, *args: object) -> Any:
+    def _op_max(self, t: AnyTensor, *args: object) -> object:
         return t.max(*args)
 
-    def _op_min(self, t: AnyTensor, *args: object) -> Any:
+    def _op_min(self, t: AnyTensor, *args: object) -> object:
         return t.min(*args)
 
     # ---- padding and resampling, which Python has as modes of one function
@@ -182,19 +186,19 @@ class OpSpellings:
         empty = self.torch.empty(0, dtype=self.torch.int64)
         return values, next(given) if inverse else empty, next(given) if counts else empty
 
-    def _op__unique2(self, t: AnyTensor, sorted: bool, inverse: bool, counts: bool) -> Any:
+    def _op__unique2(self, t: AnyTensor, sorted: bool, inverse: bool, counts: bool) -> object:
         return self._three(t.unique(sorted, inverse, counts), inverse, counts)
 
-    def _op__unique(self, t: AnyTensor, sorted: bool, inverse: bool) -> Any:
+    def _op__unique(self, t: AnyTensor, sorted: bool, inverse: bool) -> object:
         return self._three(t.unique(sorted, inverse), inverse, False)[:2]
 
-    def _op_unique_dim(self, t: AnyTensor, dim: int, sorted: bool, inverse: bool, counts: bool) -> Any:
+    def _op_unique_dim(self, t: AnyTensor, dim: int, sorted: bool, inverse: bool, counts: bool) -> object:
         return self._three(t.unique(sorted, inverse, counts, dim), inverse, counts)
 
-    def _op_unique_consecutive(self, t: AnyTensor, inverse: bool, counts: bool, dim: int | None) -> Any:
+    def _op_unique_consecutive(self, t: AnyTensor, inverse: bool, counts: bool, dim: int | None) -> object:
         return self._three(t.unique_consecutive(inverse, counts, dim), inverse, counts)
 
-    def _op_unique_dim_consecutive(self, t: AnyTensor, dim: int, inverse: bool, counts: bool) -> Any:
+    def _op_unique_dim_consecutive(self, t: AnyTensor, dim: int, inverse: bool, counts: bool) -> object:
         return self._op_unique_consecutive(t, inverse, counts, dim)
 
     # ---- types of results
@@ -216,7 +220,7 @@ class BackwardChecks:
         """Whether backward says what an error comes from."""
         return bool(self.torch.is_anomaly_enabled())
 
-    def keep_warnings(self) -> Any:
+    def keep_warnings(self) -> object:
         """Keeps warnings until `kept_warnings` is given what comes back."""
         kept = warnings.catch_warnings(record=True)
         said = kept.__enter__()
@@ -250,17 +254,17 @@ class ScriptModuleQuestions:
 
     torch: Any
 
-    def jit_load(self, source: str | bytes, extra_files: dict[str, Any]) -> Any:
+    def jit_load(self, source: str | bytes, extra_files: dict[str, object]) -> object:
         """The module of an archive, by its path or its bytes; what it has of the extra files is put in."""
         archive = io.BytesIO(source) if isinstance(source, bytes) else source
         return self.torch.jit.load(archive, _extra_files=extra_files)
 
-    def jit_save(self, module: object, extra_files: dict[str, Any]) -> bytes:
+    def jit_save(self, module: object, extra_files: dict[str, object]) -> bytes:
         file = io.BytesIO()
         self.torch.jit.save(module, file, _extra_files=extra_files)
         return file.getvalue()
 
-    def jit_run_method(self, module: object, name: str, arguments: list[Any]) -> Any:
+    def jit_run_method(self, module: object, name: str, arguments: list[object]) -> object:
         return getattr(module, name)(*arguments)
 
     def jit_train(self, module: Any, on: bool) -> None:
@@ -269,20 +273,20 @@ class ScriptModuleQuestions:
     def jit_to(self, module: Any, where: Any) -> None:
         module.to(where)
 
-    def jit_copy(self, module: object, deep: bool) -> Any:
+    def jit_copy(self, module: object, deep: bool) -> object:
         return copy.deepcopy(module) if deep else copy.copy(module)
 
-    def jit_freeze(self, module: object, preserved: list[str]) -> Any:
+    def jit_freeze(self, module: object, preserved: list[str]) -> object:
         """The module as a frozen one; one that is frozen already has no flag `training`."""
         return self.torch.jit.freeze(module, preserved) if hasattr(module, "training") else module
 
-    def jit_named(self, module: object, kind: str) -> list[tuple[str, Any]]:
+    def jit_named(self, module: object, kind: str) -> list[tuple[str, object]]:
         return list(getattr(module, f"named_{kind}")())
 
     def is_module(self, value: object) -> bool:
         return isinstance(value, self.torch.nn.Module)
 
-    def jit_attr(self, module: object, name: str) -> Any:
+    def jit_attr(self, module: object, name: str) -> object:
         return getattr(module, name)
 
     def jit_type_name(self, module: Any) -> str:

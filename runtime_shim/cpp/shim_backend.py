@@ -12,6 +12,7 @@ from guardfix.torch_ops.op_table import ops
 
 from .. import _C
 from ..aten.slicing_views import slice_
+from ..core.function_table import AnyFunction
 from ..core.gradient_modes import _leave as forget_guard
 from ..core.tensor import Tensor
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND, tls
@@ -49,7 +50,7 @@ class TracePrinter(Trace):
         state = tls.state
         state.tracer = None
 
-    def traced(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def traced(self, function: Callable[..., object]) -> AnyFunction:
         """`function`, with its thread attached to this trace: a new thread starts without."""
 
         @functools.wraps(function)
@@ -153,15 +154,15 @@ class ShimBackend(Backend):
 
     printer: TracePrinter | None = None
 
-    def op(self, name: str) -> Callable[..., Any]:
+    def op(self, name: str) -> AnyFunction:
         found = super().op(name)
         return found if self.printer is None else self.printer.traced(found)
 
-    def function(self, name: str) -> Callable[..., Any]:
+    def function(self, name: str) -> AnyFunction:
         found = super().function(name)
         return found if self.printer is None else self.printer.traced(found)
 
-    def out_form(self, name: str) -> Callable[..., Any]:
+    def out_form(self, name: str) -> AnyFunction:
         """The function `name` for a call with `out=`. C++ also has one where Python has none, which copies the result:
         in its dtype, and recorded as every copy is.
         """
@@ -188,11 +189,11 @@ class ShimBackend(Backend):
 
         return call if self.printer is None else self.printer.traced(call)
 
-    def functional(self, name: str) -> Callable[..., Any]:
+    def functional(self, name: str) -> AnyFunction:
         found = super().functional(name)
         return found if self.printer is None else self.printer.traced(found)
 
-    def scalar_op(self, name: str) -> Callable[..., Any]:
+    def scalar_op(self, name: str) -> AnyFunction:
         first, second = (
             f"{name.rstrip('_').capitalize()}Backward0",
             f"{name.rstrip('_').capitalize()}Backward1",
@@ -315,7 +316,7 @@ class ShimBackend(Backend):
         op_library.declare_op(name, schema, place, called_from_python)
 
     def implement_op(
-        self, name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]
+        self, name: str, key: str, kernel: Callable[..., object] | None, called_from_python: Callable[[], None]
     ) -> None:
         op_library.implement(name, key, kernel, called_from_python)
 
@@ -336,7 +337,7 @@ class ShimBackend(Backend):
         return script_classes.define_class(namespace, name, doc)
 
     def define_method(
-        self, owner: Any, kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+        self, owner: Any, kind: str, name: str, function: AnyFunction, doc: str, names: list[str],
         defaults: list[Any],
     ) -> None:  # fmt: skip
         script_classes.add_method(owner, kind, name, function, doc, names, defaults)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 from ..core import error_texts
+from ..core.function_table import AnyFunction
 from .cpp_backend import AD_INPLACE_OR_VIEW, AUTOGRAD, CPU, Backend
 from .op_spellings import AnyTensor
 
@@ -17,7 +17,7 @@ _FLAGS = {"AutogradOther": AUTOGRAD, "ADInplaceOrView": AD_INPLACE_OR_VIEW}
 class TorchBackend(Backend):
     """The hooks that PyTorch's Python interface does not have, made from those that it has."""
 
-    def scalar_op(self, name: str) -> Callable[..., Any]:
+    def scalar_op(self, name: str) -> AnyFunction:
         packet = getattr(self.torch.ops.aten, name)
         for overload in ("Tensor_Scalar", "Scalar"):
             if overload in packet.overloads():

@@ -17,7 +17,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core import tensor as core_tensor
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.late_modules import late_module
 from ..core.tensor import Tensor, disabled_torch_function, read_only
 from ..core.thread_state import ThreadState, tls
@@ -168,7 +168,7 @@ def name_of(function: object) -> str:
 # -- what is in the place of a function
 
 
-def _asking(function: object, original: FunctionType, wraps_errors: bool, python: bool) -> Callable[..., Any]:
+def _asking(function: object, original: FunctionType, wraps_errors: bool, python: bool) -> AnyFunction:
     """`original` behind the question whether a mode or an argument wants to answer; `function` is what they see.
 
     `python`: PyTorch's function is written in Python. Those name the classes of plain tensors too, and give keywords
@@ -228,7 +228,7 @@ def _with_keywords(
     return tuple(given), named
 
 
-def _asking_property(get: Callable[[], Any], original: Callable[..., Any]) -> Callable[..., Any]:
+def _asking_property(get: Callable[[], Any], original: AnyFunction) -> AnyFunction:
     """As before, for one accessor of a property; `get` gives the bound method that stands for it."""
 
     def entry(self: object, *value: object) -> Any:

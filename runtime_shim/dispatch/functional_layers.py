@@ -33,7 +33,7 @@ from .op_node import OpNode, arguments_of, arrays, make_node
 asarray, asanyarray = np.asarray, np.asanyarray
 
 
-def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
+def functional(op: Op, state: ThreadState, args: tuple[object, ...]) -> Any:
     """Run a functional op through the layers."""
     first = args[0]
     if op.one_tensor and isinstance(first, Tensor):
@@ -65,7 +65,7 @@ def functional(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
     return result
 
 
-def _run_unwrapped(op: Op, state: ThreadState, args: tuple[Any, ...], tensors: list[Tensor]) -> Any:
+def _run_unwrapped(op: Op, state: ThreadState, args: tuple[object, ...], tensors: list[Tensor]) -> Any:
     """No autograd kernel wraps the op, so what its kernel does to fresh tensors shows on the result.
 
     PyTorch's kernels are in part made of in-place and view ops, whose marks (a version above 0, a view) stay.
@@ -165,7 +165,7 @@ def give_history(op: Op, node: OpNode, results: list[Tensor]) -> None:
         node.saved["result"] = saved
 
 
-def _record(op: Op, state: ThreadState, args: tuple[Any, ...]) -> Any:
+def _record(op: Op, state: ThreadState, args: tuple[object, ...]) -> Any:
     """The autograd kernel of a functional op some input of which requires grad."""
     node, _ = recorded_node(op, args)
     found = op.kernel(*arrays(args))

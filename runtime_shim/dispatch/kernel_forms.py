@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.function_table import AnyFunction
 
 
-def by_position(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def by_position(kernel: Callable[..., object]) -> AnyFunction:
     """`kernel`, to be called with all its parameters by position."""
     code = kernel.__code__
     if not code.co_kwonlyargcount:
@@ -36,7 +37,7 @@ _OWN = {name: own for own, names in _NAMES.items() for name in names}
 _OF_PYTHON = frozenset({"norm", "split", "unique", "unique_consecutive", "cdist", "tensordot"})
 
 
-def numpy_name(parameter: str, kwargs: dict[str, Any]) -> str | None:
+def numpy_name(parameter: str, kwargs: dict[str, object]) -> str | None:
     """The name among `kwargs` that means a parameter which isn't there by its own; `self` is called input as well."""
     for name in ("input", *_NAMES["input"]) if parameter == "self" else _NAMES.get(parameter, ()):
         if name in kwargs:
@@ -44,7 +45,7 @@ def numpy_name(parameter: str, kwargs: dict[str, Any]) -> str | None:
     return None
 
 
-def with_numpy_names(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+def with_numpy_names(name: str, call: Callable[..., object]) -> AnyFunction:
     """A function that takes numpy's names of dimensions as well; `call` itself if it has no dimensions.
 
     That of `other` is left out, for the sake of products, whose calls it would slow down.
@@ -109,7 +110,7 @@ def _narrow(value: Any) -> Any:
     return type(value)(_narrow(v) for v in value) if type(value) in (list, tuple) else value
 
 
-def widened(kernel: Callable[..., Any], scales: bool) -> Callable[..., Any]:
+def widened(kernel: Callable[..., object], scales: bool) -> AnyFunction:
     """`kernel` behind the conversion. If it `scales` its second operand, PyTorch rounds after that as well."""
 
     def call(*args: object) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.dtypes import NumpyDtype
 from ..core.error_texts import MISSING, wrong_type
 from .kernel_forms import by_position, numpy_name, widen
 
@@ -61,11 +62,11 @@ class Computes:
         text = f"\"{self.label or title + '_cpu'}\" not implemented for '{{}}'"
         return (*self.refusals, DtypeRefusal(rest, NotImplementedError, text, shapes_first=True))
 
-    def refuse(self, title: str) -> Callable[[np.dtype[Any]], None]:
+    def refuse(self, title: str) -> Callable[[NumpyDtype], None]:
         """A function that raises for a dtype that is refused."""
         refusals = self.of(title)
 
-        def check(dtype: np.dtype[Any]) -> None:
+        def check(dtype: NumpyDtype) -> None:
             kind = "i" if dtype.kind == "u" else dtype.kind
             for refusal in refusals:
                 if kind in refusal.kinds:
@@ -98,7 +99,7 @@ def checked(
     general = found = _checked(kernel, computes, refusals, operands, shapes)
     if operands == (0,) and one_dtype:
 
-        def call_of_one(self: object, *args: object) -> Any:
+        def call_of_one(self: object, *args: object) -> object:
             if isinstance(self, np.ndarray) and self.dtype.kind == "f":
                 return kernel(self, *args)
             return general(self, *args)
@@ -186,7 +187,7 @@ def _broadcasting(kernel: KernelFunction) -> KernelFunction:
     return call
 
 
-def _check_shapes(kernel: KernelFunction, args: tuple[Any, ...]) -> None:
+def _check_shapes(kernel: KernelFunction, args: tuple[object, ...]) -> None:
     """Raise what the kernel says of the operands' shapes; what numpy says of their dtype is not asked for."""
     try:
         kernel(*args)
@@ -200,11 +201,11 @@ def _check_shapes(kernel: KernelFunction, args: tuple[Any, ...]) -> None:
 
 # -- out=
 
-CheckDtype = Callable[[str, "np.dtype[Any]", "np.dtype[Any]"], None]
+CheckDtype = Callable[[str, NumpyDtype, NumpyDtype], None]
 """Given the op's title and the dtypes of the result and of `out`; raises if they don't go together."""
 
 
-def castable(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+def castable(title: str, want: NumpyDtype, got: NumpyDtype) -> None:
     """RuntimeError if the result can't be cast to the dtype of `out`."""
     if not dtypes.can_cast(want, got):
         raise dtypes.cast_error(want, got)
@@ -213,7 +214,7 @@ def castable(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
 def same_dtype(text: str) -> CheckDtype:
     """A check that `out` has the dtype of the result; `text` may name `{title}`, `{want}` and `{got}`."""
 
-    def check(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+    def check(title: str, want: NumpyDtype, got: NumpyDtype) -> None:
         if want != got:
             names = {"want": dtypes.BY_CHAR[want.char], "got": dtypes.BY_CHAR[got.char]}
             raise RuntimeError(text.format(title=title, **names))
@@ -221,7 +222,7 @@ def same_dtype(text: str) -> CheckDtype:
     return check
 
 
-def any_dtype(title: str, want: np.dtype[Any], got: np.dtype[Any]) -> None:
+def any_dtype(title: str, want: NumpyDtype, got: NumpyDtype) -> None:
     """The op was computed in the dtype of `out`, so nothing can be wrong with it."""
 
 
@@ -300,7 +301,7 @@ class Op:
 
     omitted: tuple[tuple[Any, ...] | None, ...]  # by the number of arguments given: the defaults of the others
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def bind(self, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
         """All parameters in order, defaults filled in; TypeError as PyTorch's argument parser gives it."""
         params = self.params
         given = len(args)
@@ -326,10 +327,30 @@ class Op:
         return tuple(bound)
 
 
+def _check_options(
+    name: str,
+    params: tuple[str, ...],
+    computes: object,
+    derivatives: Mapping[str, object],
+    options: Mapping[str, tuple[str, ...] | None],
+) -> None:
+    """TypeError unless they name the op's parameters."""
+    if not isinstance(computes, Computes):
+        raise TypeError(f"{name}: `computes` is a Computes, such as ANY_DTYPE")
+    for option, named in options.items():
+        if named is not None and not (isinstance(named, tuple) and set(named) <= set(params)):
+            raise TypeError(f"{name}: `{option}` is a tuple of the op's parameters, which are {', '.join(params)}")
+    for param in derivatives:
+        if param not in params:
+            raise TypeError(
+                f"{name}: {param!r} is neither an option of op() nor a parameter, which are {', '.join(params)}"
+            )
+
+
 def describe(
     name: str,
     kernel: KernelFunction,
-    derivatives: Mapping[str, Callable[..., Any] | None],
+    derivatives: Mapping[str, Callable[..., object] | None],
     *,
     node: str | None = None,
     title: str | None = None,
@@ -344,7 +365,7 @@ def describe(
     inplace_kernel: Callable[..., None] | None = None,
     out: OutRule = ELEMENTWISE,
     checks_overlap: bool = True,
-    outputs: Callable[..., Any] | None = None,
+    outputs: Callable[..., object] | None = None,
     nondifferentiable: tuple[int, ...] = (),
     reshapes: bool = False,
     views: bool = False,
@@ -353,7 +374,7 @@ def describe(
     recorded_in_place: tuple[Op, Op] | None = None,
     leak: Leak = 0,
     refuses: Refuses = None,
-    below: Callable[..., Any] | None = None,
+    below: Callable[..., object] | None = None,
 ) -> Op:
     """The description of an op, from its kernel and its gradients by parameter.
 
@@ -369,21 +390,13 @@ def describe(
     defaults = dict(zip(params[without : code.co_argcount], kernel.__defaults__ or (), strict=True))
     defaults.update(kernel.__kwdefaults__ or {})
 
-    if not isinstance(computes, Computes):
-        raise TypeError(f"{name}: `computes` is a Computes, such as ANY_DTYPE")
-    for option, named in {
-        "tensor_params": tensor_params,
-        "numbers": numbers,
-        "lists": lists,
-        "index_lists": index_lists,
-    }.items():
-        if named is not None and not (isinstance(named, tuple) and set(named) <= set(params)):
-            raise TypeError(f"{name}: `{option}` is a tuple of the op's parameters, which are {', '.join(params)}")
-    for param in derivatives:
-        if param not in index:
-            raise TypeError(
-                f"{name}: {param!r} is neither an option of op() nor a parameter, which are {', '.join(params)}"
-            )
+    _check_options(
+        name,
+        params,
+        computes,
+        derivatives,
+        {"tensor_params": tensor_params, "numbers": numbers, "lists": lists, "index_lists": index_lists},
+    )
     formulas: list[Formula] = []
     uses: dict[str, list[int]] = {}
     for slot, (param, formula) in enumerate(derivatives.items()):

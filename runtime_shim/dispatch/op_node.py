@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, new_tensor
 from ..core.thread_state import NORMAL_KEYS, tls
 from ..tape.nodes import Edge, Grads, Node, node_class
@@ -16,7 +17,7 @@ from .op_description import ANY_DTYPE, KernelFunction, Op, describe
 _types: dict[Op, Any] = {}
 
 
-def make_node(op: Op, edges: list[Edge | None], saved: dict[Any, Any]) -> OpNode:
+def make_node(op: Op, edges: list[Edge | None], saved: dict[object, object]) -> OpNode:
     """A node for one call of `op`; its class is made when the op is first recorded."""
     node_type = _types.get(op)
     if node_type is None:
@@ -47,7 +48,7 @@ class OpNode(Node):
 
     def apply(self, grads: Grads) -> Grads:
         op: Op = self.op
-        environment: dict[Any, Any] = {}
+        environment: dict[object, object] = {}
         for name, value in self.saved.items():
             if type(value) is Saved or type(value) is SavedNumber:
                 environment[name] = value.unpack(self)
@@ -88,9 +89,9 @@ class OpNode(Node):
                     if type(v) is Saved:
                         v.tensor = None
 
-    def _shown(self) -> dict[str, Any]:
+    def _shown(self) -> dict[str, object]:
         """What is saved, by the names that PyTorch's generator gives it: those of results and sizes differ."""
-        shown: dict[str, Any] = {}
+        shown: dict[str, object] = {}
         for name, value in self.saved.items():
             if name == "result" and type(value) is list:
                 fields = getattr(getattr(self.op.outputs, "__self__", None), "_fields", None)
@@ -107,7 +108,7 @@ class OpNode(Node):
         raw = [n for n, v in shown if type(v) in (Saved, list) or v is None]
         return [*super().__dir__(), *(f"_saved_{n}" for n, _ in shown), *(f"_raw_saved_{n}" for n in raw)]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """`grad_fn._saved_self` and the like."""
         if name.startswith("_raw_saved_"):
             value = self._shown().get(name[len("_raw_saved_") :], self)
@@ -127,14 +128,14 @@ class OpNode(Node):
 
 
 def describe_recording(
-    name: str, parameters: KernelFunction, derivatives: Mapping[str, Callable[..., Any] | None], **facts: Any
+    name: str, parameters: KernelFunction, derivatives: Mapping[str, AnyFunction | None], **facts: Any
 ) -> Op:
     """The description of what an op is recorded as that passes its layers by hand; `parameters` only names them."""
     return describe(name, parameters, derivatives, computes=ANY_DTYPE, numbers=None, **facts)
 
 
 def recorded_write(
-    name: str, node: str, parameters: KernelFunction, **derivatives: Callable[..., Any]
+    name: str, node: str, parameters: KernelFunction, **derivatives: Callable[..., object]
 ) -> tuple[Op, Op]:
     """What an in-place form is recorded as that has its own node, whatever its second argument is."""
     made = describe_recording(name, parameters, derivatives, node=node)
@@ -176,7 +177,7 @@ def arguments_of(op: Op, args: tuple[Any, ...]) -> tuple[list[Tensor], int]:
 NUMBERS = (int, float, complex, np.generic)
 
 
-def _not_a_tensor(op: Op, args: tuple[Any, ...], position: int | None = None) -> None:
+def _not_a_tensor(op: Op, args: tuple[object, ...], position: int | None = None) -> None:
     from ..core.error_texts import wrong_type
 
     if position is None:

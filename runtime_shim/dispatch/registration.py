@@ -7,15 +7,17 @@ from types import FunctionType
 from typing import Any
 
 from ..core.error_texts import PUBLIC_CODE
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.tensor import WHEN_PUBLISHED, Tensor
 from ..core.thread_state import tls
 from .functional_layers import functional
 from .kernel_forms import with_numpy_names
 from .op_description import (
+    ANY_DTYPE,
     ELEMENTWISE,
     FLOATING_ALONE,
     OPS,
+    RESIZED,
     Computes,
     KernelFunction,
     Leak,
@@ -47,13 +49,13 @@ def op(
     checks_overlap: bool = True,
     inplace_kernel: Callable[..., None] | None = None,
     recorded_in_place: tuple[Op, Op] | None = None,
-    outputs: Callable[..., Any] | None = None,
+    outputs: AnyFunction | None = None,
     nondifferentiable: tuple[int, ...] = (),
     leak: Leak = 0,
     refuses: Refuses = None,
-    below: Callable[..., Any] | None = None,
-    **derivatives: Callable[..., Any] | None,
-) -> Callable[[KernelFunction], Callable[..., Any]]:
+    below: AnyFunction | None = None,
+    **derivatives: AnyFunction | None,
+) -> Callable[[KernelFunction], AnyFunction]:
     """Register a functional op whose kernel takes and returns numpy arrays, as `torch.name` and `Tensor.name`.
 
     `inplace` also makes `name_`, with its own kernel if `inplace_kernel` is given, and its own node if
@@ -63,7 +65,7 @@ def op(
     out= form that refuses, the ops it is made of. The other keywords are the gradients, by parameter.
     """
 
-    def register(kernel: KernelFunction) -> Callable[..., Any]:
+    def register(kernel: KernelFunction) -> AnyFunction:
         if name in OPS and (function or method):
             raise ValueError(f"{kernel.__module__} registers {name}, but there is an op of that name already")
         made = OPS[name] = describe(
@@ -104,7 +106,12 @@ def op(
     return register
 
 
-def publish(name: str, call: Callable[..., Any], method: bool = True, function: bool = True) -> None:
+def inner_op(name: str, /, **options: Any) -> Callable[[KernelFunction], AnyFunction]:
+    """`op` for what is no function of `torch` and no method: of every dtype, unless `computes` says less."""
+    return op(name, **{"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False, **options})
+
+
+def publish(name: str, call: Callable[..., object], method: bool = True, function: bool = True) -> None:
     """Make `call` available as `torch.<name>` and as a method of Tensor."""
     if function:
         FUNCTIONS[name] = _form(call, name, "torch")
@@ -114,7 +121,7 @@ def publish(name: str, call: Callable[..., Any], method: bool = True, function: 
         told(call)
 
 
-def _form(call: Callable[..., Any], name: str, owner: str) -> Callable[..., Any]:
+def _form(call: AnyFunction, name: str, owner: str) -> AnyFunction:
     """`call` as a function, whose first parameter is called `input`, or as a method.
 
     Both run the same code at the same speed, each as its own code object, by which errors tell how the op was
@@ -146,14 +153,15 @@ def composite(
     out: OutRule | tuple[OutRule, ...] | None = None,
     out_title: str | None = None,
     computed_in_out: Callable[..., bool] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[AnyFunction], AnyFunction]:
     """Publish a function made of other ops; it passes no layer of its own.
 
     With `out`, the function has an `out=` by that rule; see `with_out`. `out_title` is what its messages say.
     """
 
-    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+    def register(call: AnyFunction) -> AnyFunction:
         published = name or call.__name__
+        call.__name__ = call.__qualname__ = published
         publish(published, call, method, function)
         if out is not None:
             title = out_title or published
@@ -163,7 +171,7 @@ def composite(
     return register
 
 
-def _generic(op: Op) -> Callable[..., Any]:
+def _generic(op: Op) -> AnyFunction:
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
             out = kwargs.pop("out", None)
@@ -179,7 +187,7 @@ def _generic(op: Op) -> Callable[..., Any]:
     return call
 
 
-def _generic_inplace(op: Op) -> Callable[..., Any]:
+def _generic_inplace(op: Op) -> AnyFunction:
     def call(*args: object, **kwargs: object) -> Any:
         bound = op.bind(args, kwargs) if kwargs or len(args) != len(op.params) else args
         return inplace(op, tls.state, bound)

@@ -63,7 +63,7 @@ def _replay(view: Tensor, base: Tensor, previous: Callable[[Tensor], Tensor] | N
     """
     if view._array.dtype != base._array.dtype:
         name: str = "view"
-        args: tuple[Any, ...] = (view.dtype,)
+        args: tuple[object, ...] = (view.dtype,)
         if "c" in (view._array.dtype.kind, base._array.dtype.kind):
             name, args = "view_as_real" if base._array.dtype.kind == "c" else "view_as_complex", ()
         return lambda root: FUNCTIONS[name](previous(root) if previous else root, *args)
@@ -81,7 +81,7 @@ def _windowed(base: Tensor, view: Tensor, previous: Callable[[Tensor], Tensor]) 
     return replay
 
 
-def make_view(op: Op, self: Tensor, array: Array, args: tuple[Any, ...], multi: bool = False) -> Tensor:
+def make_view(op: Op, self: Tensor, array: Array, args: tuple[object, ...], multi: bool = False) -> Tensor:
     """A view op's layers around `array`, an alias of `self`'s memory."""
     state = tls.state
     keys = (state.included | self._keys) & ~state.excluded
@@ -113,7 +113,7 @@ def check_history(self: Tensor) -> None:
         gradient_edge(self)
 
 
-def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[Any, ...]) -> list[Tensor]:
+def make_views(op: Op, self: Tensor, found: Sequence[Array], args: tuple[object, ...]) -> list[Tensor]:
     """Like make_view for an op that returns several views of which one node is the history."""
     state = tls.state
     keys = (state.included | self._keys) & ~state.excluded

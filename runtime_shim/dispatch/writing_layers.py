@@ -13,7 +13,7 @@ import numpy as np
 from ..core import dtypes, error_texts
 from ..core.dtypes import Array
 from ..core.error_texts import wrong_type
-from ..core.function_table import out_type
+from ..core.function_table import AnyFunction, out_type
 from ..core.memory_layout import byte_range, non_overlapping_and_dense, same_memory
 from ..core.tensor import Tensor, address, new_tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, ThreadState, tls
@@ -26,7 +26,7 @@ from .op_node import OpNode, _not_a_tensor, arguments_of, arrays
 COUNTS = {"version_bumps": 0, "view_records": 0}
 
 
-def assert_no_overlap(self: Tensor, args: tuple[Any, ...]) -> None:
+def assert_no_overlap(self: Tensor, args: tuple[object, ...]) -> None:
     """Refuse to write where elements share memory with each other or, partly, with an input."""
     array = self._array
     if not array.size:
@@ -196,7 +196,7 @@ def store(target: Array, found: Array) -> None:
 _NUMBERS_WILL_DO = frozenset({"add", "sub", "mul", "div", "floor_divide"})
 
 
-def run_out(op: Op, args: tuple[Any, ...], out: Tensor) -> Tensor:
+def run_out(op: Op, args: tuple[object, ...], out: Tensor) -> Tensor:
     """Run an op into an existing tensor, resizing it if need be."""
     state = tls.state
     if op.title in _NUMBERS_WILL_DO and isinstance(out, bool | int | float | complex):
@@ -250,10 +250,8 @@ def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> 
         import warnings
 
         warnings.warn(
-            "An output with one or more elements was resized since it had shape "
-            f"{dtypes.sizes(out._array.shape)}, "
-            f"which does not match the required output shape {dtypes.sizes(shape)}. This behavior is "
-            "deprecated, and "
+            f"An output with one or more elements was resized since it had shape {dtypes.sizes(out._array.shape)}, "
+            f"which does not match the required output shape {dtypes.sizes(shape)}. This behavior is deprecated, and "
             "in a future PyTorch release outputs will not be resized unless they have zero elements. You can "
             "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
             UserWarning,
@@ -263,11 +261,11 @@ def resize_output(out: Tensor, shape: tuple[int, ...], *, warn: bool = True) -> 
 
 
 def with_out(
-    call: Callable[..., Any],
+    call: AnyFunction,
     name: str,
     rule: OutRule | tuple[OutRule, ...],
     computed_in_out: Callable[..., bool] | None = None,
-) -> Callable[..., Any]:
+) -> AnyFunction:
     """`call`, made of other ops or with several results, with an `out=`: one for each result, by one rule or each by
     its own.
 

@@ -52,22 +52,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AffineTransform",
-    "Bernoulli",
-    "Categorical",
-    "ComposeTransform",
-    "Distribution",
-    "ExpTransform",
-    "Independent",
-    "LogNormal",
-    "MultivariateNormal",
-    "Normal",
-    "SigmoidTransform",
-    "TanhTransform",
-    "Transform",
-    "TransformedDistribution",
-    "Uniform",
-    "identity_transform",
-    "kl_divergence",
-    "register_kl",
-]
+    "AffineTransform", "Bernoulli", "Categorical", "ComposeTransform", "Distribution", "ExpTransform",
+    "Independent", "LogNormal", "MultivariateNormal", "Normal", "SigmoidTransform", "TanhTransform", "Transform",
+    "TransformedDistribution", "Uniform", "identity_transform", "kl_divergence", "register_kl",
+]  # fmt: skip

@@ -158,7 +158,7 @@ _LARGEST = {dtypes.float32: 3.4028234663852886e38, dtypes.float64: 1.79769313486
 _REGISTERED: dict[tuple[type[Any], type[Any]], Callable[[Any, Any], Tensor]] = {}
 
 
-def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Any], Any]:
+def register_kl(type_p: type[object], type_q: type[object]) -> Callable[[Any], Any]:
     """A decorator: the function computes the divergence of these two kinds."""
 
     def decorate(function: Any) -> Any:

@@ -76,7 +76,7 @@ class Transform:
         """The logarithm of |dy/dx| at `x`, where the transform gives `y`; summed over events."""
         raise NotImplementedError
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: object) -> Any:
         return shape
 
     inverse_shape = forward_shape
@@ -280,11 +280,11 @@ class TransformedDistribution(Distribution):
         missing = len(self.event_shape) - found.event_dim
         return _of_events(found, missing) if missing > 0 else found
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: object = ()) -> Tensor:
         with no_grad():
             return self._transformed(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: object = ()) -> Tensor:
         return self._transformed(self.base_dist.rsample(sample_shape))
 
     def _transformed(self, x: Tensor) -> Tensor:
@@ -358,7 +358,7 @@ class LogNormal(TransformedDistribution):
         return self.base_dist.entropy() + self.loc
 
 
-def sum_rightmost(value: Any, count: int) -> Any:
+def sum_rightmost(value: object, count: int) -> Any:
     """The sum over so many of the last dimensions."""
     if count == 0 or not isinstance(value, Tensor):
         return value

@@ -149,7 +149,7 @@ def load_inline(
     keep_intermediates: bool = True,
     use_pch: bool = False,
     no_implicit_headers: bool = False,
-) -> Any:
+) -> object:
     """Compile C++ text to the module `name`, which has the `functions` that are listed, and import it.
 
     As for `load`. NotImplementedError for CUDA sources.

@@ -23,35 +23,17 @@ from .script_source import Method
 from .script_values import ArchiveError, Error
 from .torchscript_archive import ArchiveLimits as Limits
 
-_OF_FUNCTIONS = (
-    "RecursiveScriptModule",
-    "ScriptFunction",
-    "ScriptModule",
-    "TracedModule",
-    "TracerWarning",
-    "TracingCheckError",
-    "_overload",
-    "_script_if_tracing",
-    "annotate",
-    "export",
-    "freeze",
-    "ignore",
-    "is_scripting",
-    "is_tracing",
-    "optimize_for_inference",
-    "script",
-    "script_if_tracing",
-    "script_method",
-    "trace",
-    "trace_module",
-    "unused",
-)
+_OF_FUNCTIONS = """
+    RecursiveScriptModule ScriptFunction ScriptModule TracedModule TracerWarning TracingCheckError _overload
+    _script_if_tracing annotate export freeze ignore is_scripting is_tracing optimize_for_inference script
+    script_if_tracing script_method trace trace_module unused fork wait _fork _wait Future
+""".split()
 
 __all__ = ["ArchiveError", "Error", "Final", "Limits", "Method", "Module", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_FUNCTIONS or name in ("fork", "wait", "_fork", "_wait", "Future"):
+    if name in _OF_FUNCTIONS:
         from . import scripted_functions
 
         return getattr(scripted_functions, name)

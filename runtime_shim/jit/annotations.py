@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
 __all__ = [
-    "Any",
-    "BroadcastingList1",
-    "BroadcastingList2",
-    "BroadcastingList3",
-    "Dict",
-    "List",
-    "Optional",
-    "Tuple",
+    "Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "List", "Optional", "Tuple",
     "Union",
-]
+]  # fmt: skip
 
 
 class _BroadcastingList:

@@ -149,7 +149,7 @@ class _Loader:
             raise ArchiveError(f"is {text!r}, neither little nor big", record="byteorder")
         return text.decode()
 
-    def _unpickle(self, name: str) -> Any:
+    def _unpickle(self, name: str) -> object:
         reader = TensorReader(self._archive, name, self._backend, self._byte_order, self._map_location)
         record = f"{name}.pkl"
         return unpickle(self._archive.read(record), record, self._builders(reader), reader.storage, self)
@@ -164,7 +164,7 @@ class _Loader:
             **{f"torch.jit._pickle build_{kind}list": _build_list for kind in ("int", "double", "bool", "tensor")},
         }
 
-    def _device(self, name: object, index: object = None) -> Any:
+    def _device(self, name: object, index: object = None) -> object:
         if name != "cpu" and self._map_location is None:
             raise ArchiveError(f"a device {brief(name)}; pass map_location='cpu' to load it here")
         return self._table.arguments.device("cpu")
@@ -179,7 +179,7 @@ class _Loader:
         self._without_state[id(instance)] = instance
         return instance
 
-    def enumerator(self, name: str, value: object) -> Any:
+    def enumerator(self, name: str, value: object) -> object:
         declared = self._unit.classes.get(name)
         for member in declared.members.values() if declared else ():
             if type(member.value) is type(value) and member.value == value:
@@ -302,13 +302,13 @@ def _complex(real: object, imaginary: object) -> complex:
     return complex(real, imaginary)
 
 
-def _build_list(values: object) -> list[Any]:
+def _build_list(values: object) -> list[object]:
     if not isinstance(values, list):
         raise ArchiveError("a typed list that is not a list")
     return values
 
 
-def _restore_type_tag(value: object, type_: object) -> Any:
+def _restore_type_tag(value: object, type_: object) -> object:
     """A container with its type, which the declaration of the attribute repeats."""
     if not isinstance(type_, str):
         raise ArchiveError("a type tag that is not a string")

@@ -65,14 +65,16 @@ class Runtime:
         except Exception as error:
             raise ScriptFailure(error, [ScriptFrame(function, env[LINE])]) from error
 
-    def invoke(self, function: ParsedFunction, instance: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def invoke(
+        self, function: ParsedFunction, instance: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Any:
         """One call from Python: arguments are matched with the schema and converted, errors are PyTorch's."""
         arguments = self._bind(function, [instance, *args], kwargs)
         account = account_in_force() or Account(self.limits.of_a_run(self.size + sum(map(_bytes_of, arguments))))
         with paying_into(account):
             return self._outside(self.run_outermost(function, arguments))
 
-    def run_outermost(self, function: ParsedFunction, arguments: Sequence[Any]) -> Any:
+    def run_outermost(self, function: ParsedFunction, arguments: Sequence[object]) -> Any:
         """A call that no code of the archive makes, paid by the account that is in force."""
         try:
             return self._run_checked(function, arguments)
@@ -82,7 +84,7 @@ class Runtime:
                 error.archive = self.archive
             raise error from failure.cause
 
-    def _run_checked(self, function: ParsedFunction, arguments: Sequence[Any]) -> Any:
+    def _run_checked(self, function: ParsedFunction, arguments: Sequence[object]) -> Any:
         result = self.run(function, arguments, Activation())
         try:
             pay(weight(result, LARGEST))
@@ -90,7 +92,7 @@ class Runtime:
             raise ScriptFailure(error, [ScriptFrame(function, function.node.lineno)]) from error
         return result
 
-    def _bind(self, function: ParsedFunction, given: list[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    def _bind(self, function: ParsedFunction, given: list[object], kwargs: Mapping[str, object]) -> list[object]:
         parameters = function.parameters
         if len(given) > len(parameters):
             raise RuntimeError(
@@ -127,10 +129,9 @@ class Runtime:
             return convert(value, type_, self.world)
         except Mismatch as error:
             raise RuntimeError(
-                f"{function.name}() Expected a value of type '{type_}' for "
-                f"argument '{name}' but instead found type '{type(value).__name__}'.\n"
-                f"Position: {position}\nValue: {brief(value)}\n"
-                f"Declaration: {function.schema}"
+                f"{function.name}() Expected a value of type '{type_}' for argument '{name}' but instead found type "
+                f"'{type(value).__name__}'.\nPosition: {position}\nValue: {brief(value)}\nDeclaration: "
+                f"{function.schema}"
             ) from error
 
     def _outside(self, value: object) -> Any:
@@ -279,7 +280,7 @@ class _Pickled:
             self._out += b"u"
         self._out += b"b"
 
-    def _list(self, values: list[Any], element: Type) -> None:
+    def _list(self, values: list[object], element: Type) -> None:
         kind = _TYPED_LISTS.get(element.name)
         self._name("torch.jit._pickle", f"build_{kind}" if kind else "restore_type_tag")
         self._out += b"(]("
@@ -290,7 +291,7 @@ class _Pickled:
             self._out += _plain(str(Type("List", (element,))))
         self._out += b"tR"
 
-    def _dict(self, values: Mapping[Any, Any], types: tuple[Type, Type]) -> None:
+    def _dict(self, values: Mapping[object, object], types: tuple[Type, Type]) -> None:
         self._out += b"}("
         for key, value in values.items():
             self._value(key, types[0])
@@ -320,13 +321,13 @@ class _Pickled:
         self._call("collections", "OrderedDict", ())
         self._out += b"tR"
 
-    def _tuple(self, values: tuple[Any, ...], types: tuple[Type, ...]) -> None:
+    def _tuple(self, values: tuple[object, ...], types: tuple[Type, ...]) -> None:
         self._out += b"("
         for value, type_ in zip(values, types, strict=True):
             self._value(value, type_)
         self._out += b"t"
 
-    def _call(self, module: str, name: str, arguments: tuple[Any, ...]) -> None:
+    def _call(self, module: str, name: str, arguments: tuple[object, ...]) -> None:
         self._name(module, name)
         self._tuple(arguments, (_ANY,) * len(arguments))
         self._out += b"R"
@@ -359,7 +360,7 @@ def _plain(value: object) -> bytes:
     return b""
 
 
-def _argument(declared: Type, container: str, position: int, values: Iterable[Any]) -> Type:
+def _argument(declared: Type, container: str, position: int, values: Iterable[object]) -> Type:
     """The type of a container's elements: as declared, or else of the first of them."""
     if declared.name == container:
         return declared.args[position]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from ..core import dtypes, pickle_machine
 from ..core.device import device
+from ..core.function_table import AnyFunction
 from ..core.late_modules import late_module
 from ..core.pickle_machine import CalledByName, Global, Opcode, PickleMachine, naturals, of_kind
 from ..core.resource_budget import brief
@@ -82,7 +82,7 @@ class TensorReader:
         self._map_location = map_location
         self._storages: dict[str, Storage] = {}
 
-    def storage(self, persistent_id: Any) -> Storage:
+    def storage(self, persistent_id: object) -> Storage:
         """The storage of `("storage", type, key, location, number of elements)`."""
         match persistent_id:
             case ("storage", Global("torch", kind), str(key), str(location), int(length)):
@@ -170,7 +170,7 @@ ZIP = b"PK\x03\x04"
 _KEYS = (str, int, float, complex, bool, bytes, tuple, type(None), dtypes.dtype, device)
 
 
-def load_saved(data: bytes, map_location: Any) -> Any:
+def load_saved(data: bytes, map_location: object) -> object:
     """The value in the bytes of a file of PyTorch's `torch.save`.
 
     Raises ArchiveError and Malformed, LimitReached when that is more than the account allows that is paid into, and
@@ -218,7 +218,7 @@ class _SavedNames(CalledByName):
                 made._version_counter[0] += 1  # PyTorch calls `set_`
             return made
 
-        self._calls: dict[str, Callable[..., Any]] = {
+        self._calls: dict[str, AnyFunction] = {
             "torch._utils _rebuild_tensor_v2": rebuilt,
             "torch._utils _rebuild_parameter": _parameter,
             **pickle_machine.CALLS,
@@ -236,19 +236,19 @@ class _SavedNames(CalledByName):
             "torch.load of the shim reads: save a state dict of plain tensors"
         )
 
-    def new(self, name: Global, arguments: Any) -> Any:
+    def new(self, name: Global, arguments: object) -> Any:
         if name.key in ("torch Size", "collections OrderedDict"):
             return self.call(name, arguments)
         raise ValueError(f"{name} is not made like that")
 
-    def build(self, instance: Any, state: Any) -> None:
+    def build(self, instance: object, state: object) -> None:
         if type(instance) is OrderedDict and isinstance(state, dict) and state.keys() == {"_metadata"}:
             instance.__dict__["_metadata"] = of_kind(OrderedDict, state["_metadata"])
             return
         raise ArchiveError(f"a state for a {type(instance).__name__}, which torch.load of the shim doesn't read")
 
 
-def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Parameter:
+def _parameter(data: object, requires_grad: object, hooks: object) -> Parameter:
     if type(data) is Parameter or not hasattr(data, "requires_grad_") or not isinstance(requires_grad, bool):
         raise ValueError("a parameter that is not made of a tensor and whether it requires grad")
     if hooks:
@@ -256,7 +256,7 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Parameter:
     return Parameter(data, requires_grad)
 
 
-def _size(extents: Any = ()) -> dtypes.Size:
+def _size(extents: object = ()) -> dtypes.Size:
     if isinstance(extents, tuple) and all(type(extent) is int and abs(extent) < 1 << 62 for extent in extents):
         return dtypes.Size(extents)
     raise ValueError("a size that is not made of numbers")

@@ -20,6 +20,7 @@ from typing import Any, cast
 from ..core.device import device
 from ..core.dtypes import Size, dtype
 from ..core.error_texts import UnsupportedError
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 from ..core.tracing import Trace
@@ -107,7 +108,7 @@ class CallRecorder(Trace):
 
     # ---- calls
 
-    def watched(self, spell: Spelling, function: Callable[..., Any]) -> Callable[..., Any]:
+    def watched(self, spell: Spelling, function: Callable[..., object]) -> AnyFunction:
         """`function`, each call of which becomes a line."""
 
         @functools.wraps(function)
@@ -202,7 +203,7 @@ class CallRecorder(Trace):
 
     # ---- sizes
 
-    def sized(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def sized(self, function: Callable[..., object]) -> AnyFunction:
         """`Tensor.size`."""
 
         @functools.wraps(function)
@@ -230,7 +231,7 @@ class CallRecorder(Trace):
 
     # ---- subscripts
 
-    def subscript(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def subscript(self, function: Callable[..., object]) -> AnyFunction:
         """`Tensor.__getitem__`."""
 
         @functools.wraps(function)
@@ -245,7 +246,7 @@ class CallRecorder(Trace):
 
         return call
 
-    def assignment(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def assignment(self, function: Callable[..., object]) -> AnyFunction:
         """`Tensor.__setitem__`."""
 
         @functools.wraps(function)
@@ -314,7 +315,7 @@ class CallRecorder(Trace):
 
     # ---- what leaves the tensors
 
-    def leaking(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def leaking(self, name: str, function: Callable[..., object]) -> AnyFunction:
         @functools.wraps(function)
         def call(tensor: Tensor, *args: object, **kwargs: object) -> Any:
             if not self.depth and threading.get_ident() == self.thread and id(tensor) in self.codes:
@@ -329,7 +330,7 @@ class CallRecorder(Trace):
 
         return call
 
-    def iterated(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def iterated(self, function: Callable[..., object]) -> AnyFunction:
         @functools.wraps(function)
         def call(tensor: Tensor) -> Any:
             if self.depth or threading.get_ident() != self.thread or id(tensor) not in self.codes:

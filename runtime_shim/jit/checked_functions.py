@@ -24,6 +24,7 @@ from weakref import WeakValueDictionary
 from ..core.device import device, layout, memory_format
 from ..core.dtypes import dtype
 from ..core.error_texts import UnsupportedError
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from ..library.operator_schema import REQUIRED, Schema, SchemaArgument, SchemaType
 from .script_running import PREAMBLE
@@ -44,7 +45,7 @@ _LISTS = list, collections.abc.Sequence
 _UNIONS = typing.Union, types.UnionType
 
 
-def schema_of(function: Callable[..., Any], definition: ast.FunctionDef) -> Schema:
+def schema_of(function: Callable[..., object], definition: ast.FunctionDef) -> Schema:
     """The types, names and defaults of a function's parameters; its type comments win, as in PyTorch.
 
     RuntimeError for a comment that has another number of types than there are parameters, or an unknown type.
@@ -63,7 +64,7 @@ def schema_of(function: Callable[..., Any], definition: ast.FunctionDef) -> Sche
     return Schema("", function.__name__, "", tuple(arguments), ((returned, ""),))
 
 
-def _comments(function: Callable[..., Any], definition: ast.FunctionDef) -> dict[str, Any]:
+def _comments(function: Callable[..., object], definition: ast.FunctionDef) -> dict[str, object]:
     """The types that comments give to parameters (`x,  # type: Tensor`) and to the whole (`# type: (int) -> int`)."""
     given = definition.args
     parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -89,7 +90,7 @@ _TYPING = {"Tensor": Tensor, **{name: getattr(typing, name) for name in ("Any", 
 """What comments may name without an import."""
 
 
-def _named(text: str, names: dict[str, Any]) -> Any:
+def _named(text: str, names: dict[str, object]) -> object:
     try:
         return eval(text, names)  # as typing.get_type_hints does with annotations that are strings
     except NameError as error:
@@ -177,7 +178,7 @@ def _scripting() -> Iterator[None]:
 class ScriptFunction:
     """A function that `torch.jit.script` has checked; a call is checked against its schema."""
 
-    def __init__(self, function: Callable[..., Any], source: FunctionSource, schema: Schema) -> None:
+    def __init__(self, function: AnyFunction, source: FunctionSource, schema: Schema) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._source = source
@@ -193,7 +194,7 @@ class ScriptFunction:
         """The source. PyTorch prints what it compiled."""
         return self._source.text
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         raise UnsupportedError(f"the shim has no torch.jit.ScriptFunction.{name}: a scripted function runs as Python")
@@ -202,7 +203,7 @@ class ScriptFunction:
         return f"<torch.jit.ScriptFunction object {self.name}>"
 
 
-def run_scripted(function: Callable[..., Any], source: FunctionSource, values: Sequence[Any], keywords: Any) -> Any:
+def run_scripted(function: AnyFunction, source: FunctionSource, values: Sequence[Any], keywords: Any) -> Any:
     """Calls a checked function; what it raises becomes an error of TorchScript's interpreter, with the line."""
     with _scripting():
         if _state.depth > 1:  # the outermost call says where it failed
@@ -213,7 +214,7 @@ def run_scripted(function: Callable[..., Any], source: FunctionSource, values: S
             raise _translated(error, source) from error
 
 
-def scripted_function(function: Callable[..., Any], callers: tuple[Callable[..., Any], ...]) -> ScriptFunction:
+def scripted_function(function: Callable[..., object], callers: tuple[Callable[..., object], ...]) -> ScriptFunction:
     """The function, checked; kept with it, so that it is checked once."""
     found = vars(function).get("__torch_script__")
     if not isinstance(found, ScriptFunction):
@@ -227,7 +228,7 @@ def scripted_function(function: Callable[..., Any], callers: tuple[Callable[...,
 class FunctionSource:
     """The text of a function, and its tree with the lines of its file."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: AnyFunction) -> None:
         plain = inspect.unwrap(function)
         try:
             lines, first = inspect.getsourcelines(plain)
@@ -273,9 +274,7 @@ class FunctionSource:
 class FunctionChecker(ast.NodeVisitor):
     """Walks a function and refuses what TorchScript refuses. What it calls is scripted on the way."""
 
-    def __init__(
-        self, function: Callable[..., Any], source: FunctionSource, callers: tuple[Callable[..., Any], ...]
-    ) -> None:
+    def __init__(self, function: AnyFunction, source: FunctionSource, callers: tuple[AnyFunction, ...]) -> None:
         self.source = source
         self.callers = callers
         plain: Any = inspect.unwrap(function)
@@ -415,7 +414,7 @@ class FunctionChecker(ast.NodeVisitor):
                 f"{self.source.marked(node)}"
             ) from None
 
-    def refuse_recursion(self, function: Callable[..., Any], name: str, node: ast.expr) -> None:
+    def refuse_recursion(self, function: Callable[..., object], name: str, node: ast.expr) -> None:
         """RuntimeError if the function is being checked already; `name` is what PyTorch calls it."""
         if function in self.callers:
             raise RuntimeError(

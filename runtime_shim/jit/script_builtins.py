@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
+from ..core.function_table import AnyFunction
 from .calls.value_calls import sorted_list
 from .script_printing import to_text
 
@@ -15,7 +15,7 @@ class Builtins:
 
     def __init__(self, tensor_class: type) -> None:
         self._tensor: Any = tensor_class
-        self._functions: dict[str, Callable[..., Any]] = {
+        self._functions: dict[str, AnyFunction] = {
             "int": lambda value: int(self.number(value)),
             "float": lambda value: float(self.number(value)),
             "bool": lambda value: bool(value),
@@ -26,7 +26,7 @@ class Builtins:
             "sorted": sorted_list,
         }
 
-    def get(self, name: str) -> Callable[..., Any] | None:
+    def get(self, name: str) -> AnyFunction | None:
         return self._functions.get(name)
 
     def number(self, value: object) -> Any:

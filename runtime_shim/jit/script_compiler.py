@@ -41,7 +41,7 @@ _LITERALS = {"inf": float("inf"), "nan": float("nan"), "infj": complex(0, float(
 
 
 def compile_function(
-    function: ParsedFunction, unit: CompilationUnit, table: OpTable, constants: Sequence[Any], world: World
+    function: ParsedFunction, unit: CompilationUnit, table: OpTable, constants: Sequence[object], world: World
 ) -> None:
     """Fills the body of a function. Raises ArchiveError for anything that is not TorchScript."""
     try:
@@ -57,7 +57,7 @@ def _as_list(tensor: Any) -> Any:
     return tensor.tolist()
 
 
-def _as_key(value: object) -> Any:
+def _as_key(value: object) -> object:
     if isinstance(value, (list, tuple, dict)):
         raise RuntimeError(f"a {type(value).__name__} is not a key of a dict")
     return value
@@ -259,7 +259,7 @@ class _FunctionCompiler:
         name = self._attribute_name(node)
         value = self._expression(node.value)
 
-        def read(env: Env) -> Any:
+        def read(env: Env) -> object:
             instance = value(env)
             if isinstance(instance, ScriptObject):
                 slots = instance.slots
@@ -283,7 +283,7 @@ class _FunctionCompiler:
     def _subscript(self, container: ScriptExpression, index: ScriptExpression) -> ScriptExpression:
         tensor = self._world.tensor
 
-        def read(env: Env) -> Any:
+        def read(env: Env) -> object:
             values = container(env)
             if isinstance(values, (list, tuple, dict, str)):
                 return values[index(env)]
@@ -397,7 +397,7 @@ class _FunctionCompiler:
         return lambda env: function(*[argument(env) for argument in arguments])
 
     def _raise(self, arguments: list[ScriptExpression]) -> ScriptExpression:
-        def raise_exception(env: Env) -> Any:
+        def raise_exception(env: Env) -> object:
             values = [argument(env) for argument in arguments]
             short = [value if isinstance(value, str) and len(value) <= _LONGEST else brief(value) for value in values]
             text, *name = short
@@ -413,7 +413,7 @@ class _FunctionCompiler:
         lacking = Lacking(reason, alternatives, self._function.record, node.lineno, conditional)
         self._function.lacking.append(lacking)
 
-        def refuse(env: Env) -> Any:
+        def refuse(env: Env) -> object:
             raise lacking.error()
 
         return refuse
@@ -468,7 +468,7 @@ class _FunctionCompiler:
         return lambda env: call(value(env), name, [argument(env) for argument in arguments], env)
 
     @staticmethod
-    def _call_method(instance: object, name: str, arguments: list[Any], env: Env) -> Any:
+    def _call_method(instance: object, name: str, arguments: list[object], env: Env) -> object:
         if not isinstance(instance, ScriptObject):
             raise RuntimeError(f"a {type(instance).__name__} has no method {name}")
         method = instance.script_class.methods.get(name)

@@ -43,7 +43,7 @@ class ArchiveModule(ScriptObject):
                 output = result
         return output
 
-    def run_method(self, name: str, /, *args: object, **kwargs: object) -> Any:
+    def run_method(self, name: str, /, *args: object, **kwargs: object) -> object:
         """Calls a method by name. RuntimeError when the module has none of this name."""
         return self.get_method(name)(*args, **kwargs)
 
@@ -231,7 +231,7 @@ class ArchiveModule(ScriptObject):
         """Writes the module with its present values: `torch.jit.save`."""
         save(self, f, _extra_files)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ArchiveModule:
+    def __deepcopy__(self, memo: dict[int, object]) -> ArchiveModule:
         twin = ArchiveModule(self.script_class)
         memo[id(self)] = twin
         twin.slots.update({name: copy.deepcopy(value, memo) for name, value in self.slots.items()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.resource_budget import LimitReached
 from .script_values import ArchiveError, Error
@@ -86,7 +86,7 @@ class ScriptFailure(Exception):
         return NotImplementedError(text) if isinstance(cause, NotImplementedError) else RuntimeError(text)
 
 
-def _message(cause: Exception) -> Any:
+def _message(cause: Exception) -> object:
     if isinstance(cause, RecursionError):
         return "the code nests too deep"
     if isinstance(cause, KeyError):

@@ -199,7 +199,7 @@ def _parsed(text: str) -> ast.Module:
         return ast.parse(text)
     if links > _LONGEST_CHAIN:
         raise RecursionError("too much code for the parser of Python 3.10")
-    found: list[Any] = []
+    found: list[object] = []
 
     def parse() -> None:
         try:

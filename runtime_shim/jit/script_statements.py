@@ -17,7 +17,7 @@ Env = dict[Any, Any]
 ScriptExpression = Callable[[Env], Any]
 
 
-def run_block(body: tuple[ScriptStatement, ...], env: Env) -> tuple[Any] | None:
+def run_block(body: tuple[ScriptStatement, ...], env: Env) -> tuple[object] | None:
     for statement in body:
         result = statement(env)
         if result is not None:
@@ -111,14 +111,14 @@ def has_one_of(value: object, types: list[Type], world: World) -> bool:
     return any(has_type(value, type_, world) for type_ in types)
 
 
-def class_constant(instance: ScriptObject, name: str) -> Any:
+def class_constant(instance: ScriptObject, name: str) -> object:
     constants = instance.script_class.constants
     if name in constants:
         return constants[name]
     raise RuntimeError(f"{instance.script_class.qualified_name} has no value for `{name}`")
 
 
-def field_of(value: object, name: str) -> Any:
+def field_of(value: object, name: str) -> object:
     if isinstance(value, Enumerator) and name in ("name", "value"):
         return value.name if name == "name" else value.value
     if isinstance(value, tuple) and name in getattr(value, "_fields", ()):
@@ -142,7 +142,7 @@ def class_of(annotation: ast.expr | None) -> str | None:
     return _CLASSES.get(str(name))
 
 
-def decided(node: ast.expr, classes: Mapping[str, str], value: Callable[[ast.expr], Any]) -> bool | None:
+def decided(node: ast.expr, classes: Mapping[str, str], value: Callable[[ast.expr], object]) -> bool | None:
     """Whether a condition always holds or never; None where that shows only when it runs.
 
     `classes` are those of the parameters, as far as known; `value` gives what a name outside stands for.

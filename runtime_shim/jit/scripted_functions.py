@@ -70,12 +70,12 @@ def export(fn: Any) -> Any:
     return fn
 
 
-def annotate(the_type: object, the_value: object) -> Any:
+def annotate(the_type: object, the_value: object) -> object:
     """`the_value`, which TorchScript takes to be of `the_type`."""
     return the_value
 
 
-def script_if_tracing(fn: object) -> Any:
+def script_if_tracing(fn: object) -> object:
     """`fn`: the shim doesn't trace."""
     return fn
 
@@ -87,19 +87,19 @@ def is_tracing() -> bool:
     return False
 
 
-def _overload(func: object) -> Any:
+def _overload(func: object) -> object:
     """Marks one of several declarations of a function; the last one has the body."""
     return func
 
 
-def fork(func: Callable[..., Any], *args: object, **kwargs: object) -> Future[Any]:
+def fork(func: Callable[..., object], *args: object, **kwargs: object) -> Future[object]:
     """A future of `func(*args, **kwargs)`, which is done; raises what the function raises."""
-    made: Future[Any] = Future()
+    made: Future[object] = Future()
     made.set_result(func(*args, **kwargs))
     return made
 
 
-def wait(future: Future[Any]) -> Any:
+def wait(future: Future[object]) -> object:
     """The result of a forked task. TypeError for anything else."""
     if not isinstance(future, Future):
         raise TypeError(f"wait(): incompatible function arguments: expected a Future, got {type(future).__name__}")
@@ -110,17 +110,6 @@ _fork, _wait = fork, wait
 
 
 __all__ = [
-    "RecursiveScriptModule",
-    "ScriptFunction",
-    "ScriptModule",
-    "TracedModule",
-    "TracerWarning",
-    "TracingCheckError",
-    "freeze",
-    "is_scripting",
-    "optimize_for_inference",
-    "script",
-    "script_method",
-    "trace",
-    "trace_module",
-]
+    "RecursiveScriptModule", "ScriptFunction", "ScriptModule", "TracedModule", "TracerWarning", "TracingCheckError",
+    "freeze", "is_scripting", "optimize_for_inference", "script", "script_method", "trace", "trace_module",
+]  # fmt: skip

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..core.error_texts import UnsupportedError
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from ..library.operator_schema import Schema
 from ..nn.module import Module
@@ -55,7 +56,7 @@ class ScriptModule(Module):
 _MARKED = "_is_script_method"
 
 
-def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+def script_method(fn: Callable[..., object]) -> AnyFunction:
     """Marks a method of a ScriptModule as TorchScript."""
 
     @functools.wraps(fn)
@@ -152,7 +153,7 @@ class RecursiveScriptModule(ScriptModule):
 class ScriptMethod:
     """A method that was checked, with the types of its arguments."""
 
-    def __init__(self, source: FunctionSource, schema: Schema, function: Callable[..., Any]) -> None:
+    def __init__(self, source: FunctionSource, schema: Schema, function: AnyFunction) -> None:
         self.source = source
         self.schema = schema
         self.function = function
@@ -227,9 +228,9 @@ class _MethodChecker(FunctionChecker):
     def __init__(
         self,
         module: Module,
-        function: Callable[..., Any],
+        function: AnyFunction,
         source: FunctionSource,
-        callers: tuple[Callable[..., Any], ...],
+        callers: tuple[AnyFunction, ...],
         methods: dict[str, ScriptMethod],
     ) -> None:
         super().__init__(function, source, callers)

@@ -258,7 +258,7 @@ class Instances(Protocol):
     def build(self, instance: object, state: object) -> None:
         """Gives an instance its state."""
 
-    def enumerator(self, name: str, value: object) -> Any:
+    def enumerator(self, name: str, value: object) -> object:
         """The member of an enumeration with this value."""
 
 
@@ -298,9 +298,9 @@ def unpickle(
     data: bytes,
     record: str,
     builders: Mapping[str, Builder],
-    storage: Callable[[Any], Any],
+    storage: Callable[[object], object],
     instances: Instances,
-) -> Any:
+) -> object:
     """The value of the pickle `data`; `record` names it in errors. Raises ArchiveError."""
     try:
         return PickleMachine(_OPCODES, _ArchiveNames(builders, storage, instances)).load(data)

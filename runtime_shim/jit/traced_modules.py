@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..core.error_texts import UnsupportedError
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from ..nn.module import Module
 from .archive_loader import load
@@ -109,7 +110,7 @@ class TracedModule(RecursiveScriptModule):
 class TracedFunction:
     """What tracing gives for a function."""
 
-    def __init__(self, function: Callable[..., Any], archive: ArchiveModule) -> None:
+    def __init__(self, function: AnyFunction, archive: ArchiveModule) -> None:
         self.__name__ = getattr(function, "__name__", "forward")
         self.__doc__ = function.__doc__
         self._archive = archive
@@ -184,10 +185,10 @@ class _FunctionHolder(Module):
 
 def trace_module(
     mod: Module,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     optimize: object = None,
     check_trace: bool = True,
-    check_inputs: Sequence[Mapping[str, Any]] | None = None,
+    check_inputs: Sequence[Mapping[str, object]] | None = None,
     check_tolerance: float = 1e-5,
     strict: bool = True,
     *_: object,
@@ -221,9 +222,7 @@ def _inputs(given: Any) -> tuple[Any, ...]:
 # ---- recording
 
 
-def _trace(
-    function: Callable[..., Any], inputs: tuple[Any, ...], module: Module, name: str, *, strict: bool
-) -> _Traced:
+def _trace(function: AnyFunction, inputs: tuple[Any, ...], module: Module, name: str, *, strict: bool) -> _Traced:
     codes: dict[int, str] = {}
     kept: list[Any] = []
     for path, child in module.named_modules():
@@ -319,7 +318,7 @@ def _tensors(value: object) -> list[Tensor]:
     return [found for part in value for found in _tensors(part)] if isinstance(value, (list, tuple)) else []
 
 
-def _result(value: object, code: Callable[[Any], str]) -> str:
+def _result(value: object, code: Callable[[object], str]) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(_result(part, code) for part in value)}{',' if len(value) == 1 else ''})"
     if isinstance(value, list):
@@ -333,8 +332,8 @@ def _result(value: object, code: Callable[[Any], str]) -> str:
 
 
 def _check(
-    function: Callable[..., Any],
-    traced: Callable[..., Any],
+    function: AnyFunction,
+    traced: AnyFunction,
     inputs: tuple[Any, ...],
     module: Module,
     first: _Traced,

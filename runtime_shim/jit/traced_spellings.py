@@ -107,7 +107,7 @@ def _pair(value: Any) -> list[int]:
 def _sizes(op: str) -> Spelling:
     """A method that takes a list of sizes or dimensions, or these one by one."""
 
-    def spell(self: Any, *sizes: Any) -> Spelled:
+    def spell(self: object, *sizes: Any) -> Spelled:
         return op, self, [*sizes[0]] if len(sizes) == 1 and not isinstance(sizes[0], int) else [*sizes]
 
     return spell
@@ -227,7 +227,7 @@ def spelling(holder: str, name: str) -> Spelling | None:
 
 
 def _factory(name: str) -> Spelling:
-    def spell(*args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Spelled:
+    def spell(*args: Any, dtype: object = None, device: object = None, **kwargs: Any) -> Spelled:
         given = {"dtype": dtype, "layout": None, "device": device, "pin_memory": False}
         if name in ("zeros", "ones", "empty", "rand", "randn"):
             size = kwargs.get("size", args)

@@ -159,7 +159,7 @@ def _named_tuple(value: tuple[Any, ...], named: Any, world: World) -> Any:
     return named(*(convert(item, arg, world) for item, arg in zip(value, named.__field_types__, strict=True)))
 
 
-def _first_that_fits(value: object, types: tuple[Type, ...], world: World) -> Any:
+def _first_that_fits(value: object, types: tuple[Type, ...], world: World) -> object:
     # An exact member first: 3 for Union[float, int] stays an int.
     for candidate in types:
         if has_type(value, candidate, world):
@@ -207,7 +207,7 @@ def _str(value: object) -> str:
     raise Mismatch
 
 
-def _number(value: object) -> Any:
+def _number(value: object) -> object:
     if isinstance(value, (bool, int, float, complex)) or hasattr(value, "is_leaf"):
         return value
     raise Mismatch
@@ -218,7 +218,7 @@ def _none(value: object) -> None:
         raise Mismatch
 
 
-def _device(value: object) -> Any:
+def _device(value: object) -> object:
     if hasattr(value, "type") and hasattr(value, "index"):
         return value
     raise Mismatch

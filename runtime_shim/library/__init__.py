@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core.device import known
+from ..core.function_table import AnyFunction
 from ..core.supported_names import missing_attribute
 from .custom_op_definitions import CustomOpDef, autograd_kernel, custom_op, defined_op
 from .custom_ops import REGISTRY, OpOverload, fallthrough_kernel, ops, split_qualname
@@ -20,21 +21,9 @@ from .op_library import ELSEWHERE, KEYS, Library
 from .schema_parsing import infer_schema
 
 __all__ = [
-    "CustomOpDef",
-    "Library",
-    "custom_op",
-    "define",
-    "fallthrough_kernel",
-    "impl",
-    "impl_abstract",
-    "infer_schema",
-    "opcheck",
-    "ops",
-    "register_autograd",
-    "register_fake",
-    "register_kernel",
-    "register_vmap",
-]
+    "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "impl", "impl_abstract", "infer_schema",
+    "opcheck", "ops", "register_autograd", "register_fake", "register_kernel", "register_vmap",
+]  # fmt: skip
 
 
 #: Libraries that `define` and `impl` made, which no one else holds.
@@ -50,7 +39,7 @@ def _library(namespace: str, lib: Library | None) -> Library:
 
 def define(
     qualname: object, schema: str, alias_analysis: str = "", *, lib: Library | None = None, tags: object = ()
-) -> Any:
+) -> object:
     """Declare `namespace::name` with a schema without the name, `(Tensor x) -> Tensor`.
 
     `define(library, schema)` declares an op of that Library, and decorates its kernel for all devices.
@@ -58,7 +47,7 @@ def define(
     if isinstance(qualname, Library):
         library, name = qualname, qualname.define(schema, alias_analysis, tags=tags)
 
-        def implement(function: Callable[..., Any]) -> Callable[..., Any]:
+        def implement(function: Callable[..., object]) -> AnyFunction:
             library.impl(name, function)
             return function
 
@@ -85,7 +74,7 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
     if isinstance(qualname, Library):
         library, op_name, key = qualname, types, func or ""
 
-        def implement(function: Callable[..., Any]) -> Callable[..., Any]:
+        def implement(function: AnyFunction) -> AnyFunction:
             library.impl(op_name, function, key)
             return function
 
@@ -93,7 +82,7 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
     namespace, name = split_qualname(qualname)
     keys = [_key_of(kind) for kind in ((types,) if isinstance(types, str) else types)]
 
-    def register(function: Callable[..., Any]) -> None:
+    def register(function: AnyFunction) -> None:
         library = _library(namespace, lib)
         for key in dict.fromkeys(keys):
             library.impl(name, function, key)
@@ -103,7 +92,7 @@ def impl(qualname: Any, types: Any = "default", func: Any = None, *, lib: Librar
 
 def register_autograd(
     op: object,
-    backward: Callable[..., Any],
+    backward: Callable[..., object],
     /,
     *,
     setup_context: Callable[..., None] | None = None,
@@ -128,8 +117,13 @@ def register_autograd(
 
 
 def register_fake(
-    op: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None, allow_override: bool = False
-) -> Any:
+    op: object,
+    func: Callable[..., object] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    allow_override: bool = False,
+) -> object:
     """Register what an op does with tensors without memory. The shim has none, so that it never runs.
 
     Usable as a decorator. AttributeError if the op is not defined.
@@ -137,7 +131,7 @@ def register_fake(
     own = defined_op(op)
     found = _defined(op) if own is None else own._opoverload
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: AnyFunction) -> AnyFunction:
         if own is not None:
             return own.register_fake(function)
         _library(found.namespace, lib).impl(found.name(), function, "Meta")
@@ -147,14 +141,14 @@ def register_fake(
     return register if func is None else register(func)
 
 
-def impl_abstract(qualname: object, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+def impl_abstract(qualname: object, func: Callable[..., object] | None = None, *, lib: Library | None = None) -> object:
     """The old name of `register_fake`."""
     return register_fake(qualname, func, lib=lib)
 
 
 def register_kernel(
-    op: object, device_types: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None
-) -> Any:
+    op: object, device_types: object, func: Callable[..., object] | None = None, /, *, lib: Library | None = None
+) -> object:
     """Register what an op does for one type of device, several, or all (None); usable as a decorator."""
     own = defined_op(op)
     if own is not None:
@@ -162,14 +156,14 @@ def register_kernel(
     found = _defined(op)
     types = "CompositeExplicitAutograd" if device_types is None else device_types
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: AnyFunction) -> AnyFunction:
         impl(found.name(), types, function, lib=_library(found.namespace, lib))
         return function
 
     return register if func is None else register(func)
 
 
-def register_vmap(op: object, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+def register_vmap(op: object, func: Callable[..., object] | None = None, /, *, lib: Library | None = None) -> object:
     """Accepted; the shim has no vmap, so that it never runs."""
     own = defined_op(op)
     schema = (_defined(op) if own is None else own._opoverload)._schema

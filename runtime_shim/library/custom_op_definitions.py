@@ -43,15 +43,15 @@ class _Call:
         self.single = True
 
 
-def _lengths(values: Sequence[Any]) -> list[int | None]:
+def _lengths(values: Sequence[object]) -> list[int | None]:
     return [len(value) if isinstance(value, list | tuple) else None for value in values]
 
 
-def _flat(values: Sequence[Any]) -> list[Any]:
+def _flat(values: Sequence[object]) -> list[object]:
     return [v for value in values for v in (value if isinstance(value, list | tuple) else (value,))]
 
 
-def _nested(values: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
+def _nested(values: Sequence[object], lengths: Sequence[int | None]) -> list[object]:
     """The opposite of `_flat`."""
     rest = iter(values)
     return [next(rest) if n is None else [next(rest) for _ in range(n)] for n in lengths]
@@ -63,7 +63,7 @@ def autograd_kernel(op: OpOverload, backward: Callable[..., Any], setup_context:
     The gradient of a list of tensors is a list.
     """
 
-    def below(args: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def below(args: Sequence[object], keywords: dict[str, object]) -> Any:
         before = exclude(AUTOGRAD, _GUARD)
         try:
             return op(*args, **keywords)

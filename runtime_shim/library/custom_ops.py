@@ -32,7 +32,7 @@ BACKEND_ALIAS = -2
 Kernel = Callable[..., Any]
 
 
-def fallthrough_kernel(*args: object, **kwargs: object) -> Any:
+def fallthrough_kernel(*args: object, **kwargs: object) -> object:
     """Registered for a key, lets calls go on to the next layer. It is never called."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
@@ -135,7 +135,9 @@ class OpOverload:
         args, kwargs = self._bind(args, kwargs)
         return self._run(keys if isinstance(keys, int) else keys.bits, args, kwargs)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _bind(
+        self, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> tuple[tuple[object, ...], dict[str, object]]:
         schema = self._definition
         assert schema is not None
         values, keywords = schema.bind(args, kwargs)
@@ -176,7 +178,7 @@ class OpOverload:
         self.kernels[bit].remove(kernel)
         self._first_kernels = {}
 
-    def _first_kernel(self, keys: int) -> tuple[Any, bool]:
+    def _first_kernel(self, keys: int) -> tuple[object, bool]:
         """The kernel that a call with these keys comes to, and whether it is below an Autograd layer without one.
 
         No kernel where the way is longer: a layer that falls through, or a kernel that stands for several layers.
@@ -196,7 +198,7 @@ class OpOverload:
         """Whether calls go from Autograd to the backend, and not to a composite of other ops."""
         return bool(self.kernels.get(BACKEND) or (self.kernels.get(BACKEND_ALIAS) and not self._composite_stays))
 
-    def _kernel(self, bit: int) -> Any:
+    def _kernel(self, bit: int) -> object:
         """The kernel that serves a layer, or None."""
         found = self.kernels.get(bit)
         if found:
@@ -294,7 +296,7 @@ class OpOverloadPacket:
         return list(self._overloads())
 
     @property
-    def _schemas(self) -> dict[str, Any]:
+    def _schemas(self) -> dict[str, object]:
         """The schemas by the names of their overloads."""
         return {"" if name == "default" else name: op._schema for name, op in self._overloads().items()}
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import AUTOGRAD
 from .custom_op_definitions import CustomOpDef, defined_op, tensors_in
@@ -19,7 +20,7 @@ from .custom_ops import AUTOGRAD_ALIAS, COMPOSITE, OpOverload
 from .schema_parsing import written_names
 
 #: What `register_fake` registered, by qualified name.
-FAKES: dict[str, Callable[..., Any]] = {}
+FAKES: dict[str, AnyFunction] = {}
 ALL_CHECKS = (
     "test_schema",
     "test_autograd_registration",
@@ -55,14 +56,14 @@ class _Seen(NamedTuple):
 
 def opcheck(
     op: object,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any] | None = None,
+    args: tuple[object, ...],
+    kwargs: dict[str, object] | None = None,
     *,
     test_utils: str | Sequence[str] = DEFAULT_CHECKS,
     raise_exception: bool = True,
     atol: float | None = None,
     rtol: float | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Call the op in several ways with sample arguments: for each check "SUCCESS", or what it found.
 
     OpCheckError where a check fails, unless `raise_exception` is false.
@@ -78,7 +79,7 @@ def opcheck(
         raise ValueError(
             f"opcheck(op, ..., test_utils={wanted}), expected test_utils to be subset of {ALL_CHECKS} but it was not"
         )
-    results: dict[str, Any] = {}
+    results: dict[str, object] = {}
     for name in wanted:
         if name not in _CHECKS:
             raise NotImplementedError(f"the shim has no {name}; supported: {', '.join(_CHECKS)}")

@@ -8,9 +8,9 @@ import warnings
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from .. import _C
+from ..core.function_table import AnyFunction
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, BACKEND
 from .custom_ops import (
     AUTOGRAD_ALIAS,
@@ -117,9 +117,7 @@ class Library:
         self._undo.append(lambda: _undefine(op, name))
         return schema.partition("(")[0].strip()
 
-    def impl(
-        self, op_name: object, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False
-    ) -> None:
+    def impl(self, op_name: object, fn: AnyFunction, dispatch_key: str = "", *, with_keyset: bool = False) -> None:
         """Register a kernel for one dispatch key (default: CompositeImplicitAutograd)."""
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
@@ -253,7 +251,9 @@ def declare_op(name: str, schema: str, place: str, called_from_python: Callable[
     _share(name, called_from_python)
 
 
-def implement(name: str, key: str, kernel: Callable[..., Any] | None, called_from_python: Callable[[], None]) -> None:
+def implement(
+    name: str, key: str, kernel: Callable[..., object] | None, called_from_python: Callable[[], None]
+) -> None:
     """Put `kernel` under a dispatch key of the op; None lets calls go on to the next layer."""
     if key not in KEYS:
         if ELSEWHERE.fullmatch(key) or REFUSED.fullmatch(key) or key in ("Autocast", "Undefined"):

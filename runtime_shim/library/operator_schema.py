@@ -242,7 +242,7 @@ class Schema:
 
         return filled
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def bind(self, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[list[object], dict[str, object]]:
         """Check and convert a call. Kernels get no argument that equals its default and no positional one follows:
         they have defaults of their own. RuntimeError if the call does not fit.
         """
@@ -258,8 +258,8 @@ class Schema:
                 f"{self.qualified}() takes {positional} positional argument(s) but {len(args)} was/were given.  "
                 f"Declaration: {self}"
             )
-        values: list[Any] = []
-        keywords: dict[str, Any] = {}
+        values: list[object] = []
+        keywords: dict[str, object] = {}
         used = 0
         last = 0  # positional arguments that must be passed
         for i, argument in enumerate(self.arguments):
@@ -286,7 +286,7 @@ class Schema:
             self._refuse_keywords(args, kwargs)
         return values[:last], keywords
 
-    def complete(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> Sequence[Any]:
+    def complete(self, values: tuple[object, ...], keywords: dict[str, object]) -> Sequence[object]:
         """What `bind` gave, with the defaults that it left out: one value for each argument, in order."""
         if len(values) == len(self.arguments):
             return values
@@ -305,7 +305,7 @@ class Schema:
                 f"Value: {value!r}\nDeclaration: {self}\nCast error details: {error}"
             ) from None
 
-    def _refuse_keywords(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _refuse_keywords(self, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         names = [a.name for a in self.arguments]
         for name in kwargs:
             if name not in names:

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from ..core.device import device
 from ..core.dtypes import dtype
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from .operator_schema import _IN_PYTHON, REQUIRED, Schema, SchemaArgument, SchemaType
 
@@ -178,9 +179,9 @@ class _Parser:
             suffixes.append(suffix)
             text += suffix
 
-    def default(self, kind: SchemaType) -> Any:
+    def default(self, kind: SchemaType) -> object:
         if self.kind == "[":
-            values: list[Any] = []
+            values: list[object] = []
             if kind.name not in ("int", "SymInt", "float", "complex", "bool"):
                 raise RuntimeError(f"\nlists are only supported for float, int and complex types:\n{self.marked()}")
             self.next()
@@ -218,8 +219,8 @@ def _lists_of(kind: Any) -> tuple[Any, ...]:
     )
 
 
-def _parameter_types() -> dict[Any, str]:
-    found: dict[Any, str] = {}
+def _parameter_types() -> dict[object, str]:
+    found: dict[object, str] = {}
     for kind, name in ((Tensor, "Tensor"), (int, "SymInt"), (float, "float"), (bool, "bool"), (str, "str"),
                        (_NUMBER, "Scalar"), (dtype, "ScalarType"), (device, "Device")):  # fmt: skip
         found[kind] = name
@@ -250,7 +251,9 @@ RETURN_TYPES: dict[Any, str] = {
 SUPPORTED_PARAM_TYPES, SUPPORTED_RETURN_TYPES = PARAMETER_TYPES, RETURN_TYPES
 
 
-def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: object, op_name: str | None = None) -> str:
+def infer_schema(
+    prototype_function: Callable[..., object], /, *, mutates_args: object, op_name: str | None = None
+) -> str:
     """The schema that the annotations of a function say, `(Tensor x, SymInt n=2) -> Tensor`.
 
     `mutates_args` names the parameters that are written to, or is "unknown": then all tensors are. ValueError if a
@@ -260,7 +263,7 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: obj
 
 
 class _Inference:
-    def __init__(self, function: Callable[..., Any], mutates: Any) -> None:
+    def __init__(self, function: AnyFunction, mutates: Any) -> None:
         self.function = function
         self.signature = inspect.signature(function)
         if isinstance(mutates, str) and mutates != "unknown":
@@ -290,7 +293,7 @@ class _Inference:
             )
         return f"{name or ''}({', '.join(shown)}) -> {self.returned()}"
 
-    def evaluated(self, annotation: object) -> Any:
+    def evaluated(self, annotation: object) -> object:
         """What an annotation that is a string names."""
         if isinstance(annotation, str):
             try:

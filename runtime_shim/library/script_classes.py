@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..core.function_table import AnyFunction
+
 #: The real paths of the libraries that were loaded by name.
 LOADED: set[str] = set()
 #: What went wrong while a library was loaded: nothing can be raised through the loader.
@@ -62,7 +64,7 @@ def define_class(namespace: str, name: str, doc: str) -> type[TorchbindObject]:
 
 
 def add_method(
-    owner: type[TorchbindObject], kind: str, name: str, function: Callable[..., Any], doc: str, names: list[str],
+    owner: type[TorchbindObject], kind: str, name: str, function: AnyFunction, doc: str, names: list[str],
     defaults: list[Any],
 ) -> None:  # fmt: skip
     """Give `owner` what C++ registered; `names` are those of the parameters after self, `defaults` the last values."""
@@ -74,16 +76,16 @@ def add_method(
     def call(self: TorchbindObject, *args: object, **kwargs: object) -> Any:
         return function(self, *bind(args, kwargs))
 
-    def get_state(self: TorchbindObject) -> tuple[Any, str]:
+    def get_state(self: TorchbindObject) -> tuple[object, str]:
         return function(self), self._type()  # with the class's name, as PyTorch has it
 
-    def set_state(self: TorchbindObject, state: tuple[Any, str]) -> None:
+    def set_state(self: TorchbindObject, state: tuple[object, str]) -> None:
         self._pointer = function(state[0])
 
     def assign(self: TorchbindObject, value: object) -> None:
         function(self, value)
 
-    def read(self: TorchbindObject) -> Any:
+    def read(self: TorchbindObject) -> object:
         return function(self)
 
     made: Any = {"constructor": construct, "method": call, "set_state": set_state, "get_state": get_state}.get(kind)
@@ -99,9 +101,9 @@ def add_method(
 
 
 def _binder(
-    shown: str, names: list[str], defaults: list[Any]
+    shown: str, names: list[str], defaults: list[object]
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
-    def bind(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def bind(args: tuple[object, ...], kwargs: dict[str, object]) -> list[object]:
         values = list(args)
         for position in range(len(args), len(names)):
             name = names[position]
@@ -139,7 +141,7 @@ class ClassNamespace:
     def __init__(self, name: str) -> None:
         self.__dict__["_name"] = name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         raise RuntimeError(

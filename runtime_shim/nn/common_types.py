@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.tensor import Tensor
 
 
-def _one_or_each(kind: object, count: int) -> Any:
+def _one_or_each(kind: object, count: int) -> object:
     return kind | tuple[(kind,) * count]  # type: ignore[misc]
 
 

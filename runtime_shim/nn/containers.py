@@ -102,13 +102,13 @@ class Sequential(Module):
         return self
 
 
-def _added(other: Any) -> Sequential:
+def _added(other: object) -> Sequential:
     if not isinstance(other, Sequential):
         raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
     return other
 
 
-def _times(modules: Sequential, count: Any) -> list[Module]:
+def _times(modules: Sequential, count: object) -> list[Module]:
     if not isinstance(count, int):
         raise TypeError(f"unsupported operand type(s) for *: {type(modules)} and {type(count)}")
     if count <= 0:
@@ -259,7 +259,7 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-def _parameter(value: Any) -> Any:
+def _parameter(value: object) -> Any:
     """A tensor as a parameter; other values as they are."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
@@ -300,7 +300,7 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter(self[i] for i in range(self._size))
 
-    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
+    def __iadd__(self, values: Iterable[object]) -> ParameterList:
         return self.extend(values)
 
     def append(self, value: Any) -> ParameterList:
@@ -308,7 +308,7 @@ class ParameterList(Module):
         self[self._size - 1] = value
         return self
 
-    def extend(self, values: Iterable[Any]) -> ParameterList:
+    def extend(self, values: Iterable[object]) -> ParameterList:
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in values:
@@ -380,7 +380,7 @@ class ParameterDict(Module):
         del self[key]
         return found
 
-    def popitem(self) -> tuple[str, Any]:
+    def popitem(self) -> tuple[str, object]:
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
@@ -390,7 +390,7 @@ class ParameterDict(Module):
         except AttributeError:
             return default
 
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+    def fromkeys(self, keys: Iterable[str], default: object = None) -> ParameterDict:
         return ParameterDict((key, default) for key in keys)
 
     def keys(self) -> Any:

@@ -53,16 +53,15 @@ class _ConvNd(Module):
             raise ValueError(
                 f"padding_mode must be one of {{{str(modes)[1:-1]}}}, but got padding_mode='{padding_mode}'"
             )
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.dilation = dilation
+        self.in_channels, self.out_channels, self.groups, self.transposed = (
+            in_channels,
+            out_channels,
+            groups,
+            transposed,
+        )
+        self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
+        self.padding, self.output_padding, self.padding_mode = padding, output_padding, padding_mode
         self.transposed = transposed
-        self.output_padding = output_padding
-        self.groups = groups
-        self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = tuple(self._around())
         first, second = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
         self.weight = _parameter((first, second, *kernel_size), dtype)
@@ -236,7 +235,7 @@ class _ConvTransposeNd(_Convolution):
             )
         return tuple(size - low for size, low in zip(wanted, least, strict=True))
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: object = None) -> Tensor:
         call = FUNCTIONS[f"conv_transpose{self._dimensions}d"]
         return call(
             input,

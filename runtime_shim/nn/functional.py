@@ -42,10 +42,11 @@ from .resampling import interpolate
 conv1d, conv2d, conv3d = FUNCTIONS["conv1d"], FUNCTIONS["conv2d"], FUNCTIONS["conv3d"]
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (FUNCTIONS[f"conv_transpose{n}d"] for n in (1, 2, 3))
 max_pool1d, max_pool2d, max_pool3d = _pool.max_pool1d, _pool.max_pool2d, _pool.max_pool3d
-max_pool1d_with_indices, max_pool3d_with_indices = _pool.max_pool1d_with_indices, _pool.max_pool3d_with_indices
+max_pool1d_with_indices, max_pool2d_with_indices = _pool.max_pool1d_with_indices, _pool.max_pool2d_with_indices
+max_pool3d_with_indices = _pool.max_pool3d_with_indices
 tanh, sigmoid, prelu = FUNCTIONS["tanh"], FUNCTIONS["sigmoid"], _act.prelu
 gelu, softplus, logsigmoid = _act.gelu, _act.softplus, _act.logsigmoid
-normalize, one_hot = _norm.normalize, _embed.one_hot
+normalize, one_hot, rms_norm = _norm.normalize, _embed.one_hot, _norm.rms_norm
 
 
 def _tensor(name: str, argument: str, position: int, value: object) -> None:
@@ -238,12 +239,10 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check_probability(p)
     if input.dim() not in (3, 4):
         warnings.warn(
-            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and "
-            f"will result in "
-            "an error in a future release. To retain the behavior and silence this warning, please use "
-            "dropout instead. Note that dropout2d exists to provide channel-wise dropout on inputs with 2 "
-            "spatial dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or "
-            "4D inputs).",
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and will result in an "
+            "error in a future release. To retain the behavior and silence this warning, please use dropout instead. "
+            "Note that dropout2d exists to provide channel-wise dropout on inputs with 2 spatial dimensions, a "
+            "channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).",
             stacklevel=2,
         )
     if input.dim() == 3:
@@ -424,12 +423,6 @@ def layer_norm(
     return _layer_norm.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
-def rms_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
-    return _norm.rms_norm(input, normalized_shape, weight, eps)
-
-
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -446,18 +439,6 @@ def group_norm(
 
 
 # -- pooling
-
-
-def max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:
-    return _pool.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def unfold(input: Tensor, kernel_size: object, dilation: object = 1, padding: object = 0, stride: object = 1) -> Tensor:
@@ -515,10 +496,8 @@ def cross_entropy(
 def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     if target.size() != input.size():
         warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
-            "This will likely lead to incorrect results due to broadcasting. Please ensure they "
-            "have the same "
-            "size.",
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
     expanded = FUNCTIONS["broadcast_tensors"](input, target)

@@ -55,10 +55,9 @@ def clip_grad_norm_(
         total = _norm(grads, norm_type)
         if error_if_nonfinite and not bool(total.isfinite()):
             raise RuntimeError(
-                f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
-                f"non-finite, so "
-                "it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
-                "anyway, set `error_if_nonfinite=False`"
+                f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it "
+                "cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+                "`error_if_nonfinite=False`"
             )
         factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
         for g in grads:
@@ -66,7 +65,7 @@ def clip_grad_norm_(
     return total
 
 
-def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, object], prefix: str) -> None:
     """Take a prefix off the keys of a state dict and of its metadata, in place."""
     for key in [key for key in state_dict if key.startswith(prefix)]:
         state_dict[key[len(prefix) :]] = state_dict.pop(key)
@@ -97,7 +96,7 @@ def vector_to_parameters(vec: Tensor, parameters: Any) -> None:
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     """A function that makes `n` values of one, and a tuple of several."""
 
-    def parse(x: object) -> tuple[Any, ...]:
+    def parse(x: object) -> tuple[object, ...]:
         return tuple(x) if isinstance(x, collections.abc.Iterable) else tuple(repeat(x, n))
 
     parse.__name__ = name
@@ -110,7 +109,7 @@ _triple = _ntuple(3, "_triple")
 _quadruple = _ntuple(4, "_quadruple")
 
 
-def _reverse_repeat_tuple(t: tuple[Any, ...], n: int) -> tuple[Any, ...]:
+def _reverse_repeat_tuple(t: tuple[object, ...], n: int) -> tuple[object, ...]:
     """From the last value to the first one, each `n` times: padding as `F.pad` takes it."""
     return tuple(x for x in reversed(t) for _ in range(n))
 

@@ -242,18 +242,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 
 __all__ = [
-    "GRID_SAMPLE_INTERPOLATION_MODES",
-    "GRID_SAMPLE_PADDING_MODES",
-    "affine_grid",
-    "alpha_dropout",
-    "channel_shuffle",
-    "dropout1d",
-    "dropout3d",
-    "grid_sample",
-    "gumbel_softmax",
-    "hardshrink",
-    "local_response_norm",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-    "softshrink",
-]
+    "GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affine_grid", "alpha_dropout",
+    "channel_shuffle", "dropout1d", "dropout3d", "grid_sample", "gumbel_softmax", "hardshrink",
+    "local_response_norm", "pixel_shuffle", "pixel_unshuffle", "softshrink",
+]  # fmt: skip

@@ -23,6 +23,19 @@ def _parameter(shape: tuple[int, ...], dtype: object) -> Parameter:
     return Parameter(FUNCTIONS["empty"](shape, dtype=dtype))
 
 
+def _register_affine(module: Module, shape: tuple[int, ...], dtype: object, weight: bool, bias: bool) -> None:
+    """What a normalized input is multiplied by and what is added: parameters, or None."""
+    for name, wanted in (("weight", weight), ("bias", weight and bias)):
+        module.register_parameter(name, _parameter(shape, dtype) if wanted else None)
+
+
+def _reset_affine(module: Any) -> None:
+    if module.weight is not None:
+        init.ones_(module.weight)
+    if module.bias is not None:
+        init.zeros_(module.bias)
+
+
 # -- normalization
 
 
@@ -45,13 +58,9 @@ class _NormBase(Module):
     ) -> None:
         super().__init__()
         check_device(device)
-        self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, _parameter((num_features,), dtype) if wanted else None)
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        _register_affine(self, (num_features,), dtype, affine, bias)
         if track_running_stats:
             self.register_buffer("running_mean", FUNCTIONS["zeros"](num_features, dtype=dtype))
             self.register_buffer("running_var", FUNCTIONS["ones"](num_features, dtype=dtype))
@@ -69,10 +78,7 @@ class _NormBase(Module):
 
     def reset_parameters(self) -> None:
         self.reset_running_stats()
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
         if self.track_running_stats and (local_metadata.get("version") or 0) < 2:  # older than the counter
@@ -155,16 +161,11 @@ class LayerNorm(Module):
         self.normalized_shape = _tuple(normalized_shape, 1)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            made = _parameter(self.normalized_shape, dtype) if wanted else None
-            self.register_parameter(name, made)
+        _register_affine(self, self.normalized_shape, dtype, elementwise_affine, bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -194,16 +195,10 @@ class GroupNorm(Module):
         check_device(device)
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
-        self.num_groups = num_groups
-        self.num_channels = num_channels
-        self.eps = eps
-        self.affine = affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, _parameter((num_channels,), dtype) if wanted else None)
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self.num_groups, self.num_channels = num_groups, num_channels
+        self.eps, self.affine = eps, affine
+        _register_affine(self, (num_channels,), dtype, affine, bias)
+        _reset_affine(self)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -216,6 +211,12 @@ class GroupNorm(Module):
 
 
 # -- embedding
+
+
+def _wrapped_padding(name: str, index: int | None, count: int) -> int | None:
+    if index is not None and not -count <= index < count:
+        raise AssertionError(f"{name} must be within num_embeddings")
+    return index if index is None else index % count
 
 
 class Embedding(Module):
@@ -239,14 +240,8 @@ class Embedding(Module):
         check_device(device)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
-        self.padding_idx = padding_idx
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
+        self.padding_idx = _wrapped_padding("Padding_idx", padding_idx, num_embeddings)
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         if _weight is None:
             empty = FUNCTIONS["empty"](num_embeddings, embedding_dim, dtype=dtype)
             self.weight = Parameter(empty, requires_grad=not _freeze)
@@ -281,19 +276,9 @@ class Embedding(Module):
         )
 
     def extra_repr(self) -> str:
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        for name, usual in (
-            ("padding_idx", None),
-            ("max_norm", None),
-            ("norm_type", 2),
-            ("scale_grad_by_freq", False),
-        ):
-            value = getattr(self, name)
-            if value != usual:
-                parts.append(f"{name}={value}")
-        if self.sparse:
-            parts.append("sparse=True")
-        return ", ".join(parts)
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        parts = [f"{name}={value}" for name, normal in usual.items() if (value := getattr(self, name)) != normal]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *parts])
 
 
 class Linear(Module):
@@ -394,14 +379,8 @@ class EmbeddingBag(Module):
         check_device(device)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
-        self.padding_idx = padding_idx
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self.padding_idx = _wrapped_padding("padding_idx", padding_idx, num_embeddings)
         if _weight is None:
             self.weight = Parameter(FUNCTIONS["empty"](num_embeddings, embedding_dim, dtype=dtype))
             self.reset_parameters()
@@ -409,9 +388,7 @@ class EmbeddingBag(Module):
             if list(_weight.shape) != [num_embeddings, embedding_dim]:
                 raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(_weight)
-        self.mode = mode
-        self.sparse = sparse
-        self.include_last_offset = include_last_offset
+        self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
 
     def extra_repr(self) -> str:
         given = {"max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "mode": None, "padding_idx": None}

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..core.function_table import AnyFunction
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from ..tape.nodes import HookHandle
@@ -150,7 +151,7 @@ class Module:
         return found
 
     @property
-    def _forward_hooks_with_options(self) -> dict[int, tuple[Callable[..., Any], bool, bool]]:
+    def _forward_hooks_with_options(self) -> dict[int, tuple[AnyFunction, bool, bool]]:
         return {key: (hook, *self._options_of(key)) for key, hook in self._forward_hooks.items()}
 
     @property
@@ -167,7 +168,7 @@ class Module:
 
     def register_forward_hook(
         self,
-        hook: Callable[..., Any],
+        hook: AnyFunction,
         *,
         prepend: bool = False,
         with_kwargs: bool = False,
@@ -183,7 +184,7 @@ class Module:
         return handle
 
     def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+        self, hook: AnyFunction, *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookHandle:
         """Call `hook(module, args)` before forward; what it returns, unless None, are the arguments."""
         handle = _register(self._forward_pre_hooks, hook, prepend)
@@ -191,7 +192,7 @@ class Module:
             self.__dict__.setdefault("_forward_hook_options", {})[handle.id] = True, False
         return handle
 
-    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    def register_full_backward_hook(self, hook: AnyFunction, prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_inputs, grad_outputs)` in backward; what it returns replaces grad_inputs."""
         if self._is_full_backward_hook is False:
             raise RuntimeError(
@@ -201,12 +202,12 @@ class Module:
         self.__dict__.update(_is_full_backward_hook=True, _hooked=True)
         return _register(self._backward_hooks, hook, prepend)
 
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    def register_full_backward_pre_hook(self, hook: AnyFunction, prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_outputs)` before the module's backward; what it returns replaces them."""
         self.__dict__["_hooked"] = True
         return _register(self._backward_pre_hooks, hook, prepend)
 
-    def register_backward_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def register_backward_hook(self, hook: AnyFunction) -> HookHandle:
         """The old kind of `register_full_backward_hook`, at the node that made the output."""
         if self._is_full_backward_hook is True:
             raise RuntimeError(
@@ -216,12 +217,12 @@ class Module:
         self.__dict__.update(_is_full_backward_hook=False, _hooked=True)
         return _register(self._backward_hooks, hook, False)
 
-    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def register_state_dict_post_hook(self, hook: AnyFunction) -> HookHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict`."""
         hook._from_public_api = True  # type: ignore[attr-defined]
         return HookHandle(self._state_dict_hooks, hook)
 
-    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def _register_state_dict_hook(self, hook: AnyFunction) -> HookHandle:
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was previously registered via "
@@ -229,18 +230,18 @@ class Module:
             )
         return HookHandle(self._state_dict_hooks, hook)
 
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def register_state_dict_pre_hook(self, hook: AnyFunction) -> HookHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict`."""
         return HookHandle(self._state_dict_pre_hooks, hook)
 
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def register_load_state_dict_pre_hook(self, hook: AnyFunction) -> HookHandle:
         """Call `hook(module, state_dict, prefix, …)` before the module's own state is loaded."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
-    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> HookHandle:
+    def _register_load_state_dict_pre_hook(self, hook: AnyFunction, with_module: bool = False) -> HookHandle:
         return HookHandle(self._load_state_dict_pre_hooks, LoadHook(hook, self if with_module else None))
 
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+    def register_load_state_dict_post_hook(self, hook: AnyFunction) -> HookHandle:
         """Call `hook(module, incompatible_keys)` after a module's state was loaded; it may change the keys."""
         return HookHandle(self._load_state_dict_post_hooks, hook)
 

@@ -41,51 +41,46 @@ class GlobalHandle(HookHandle):
         GlobalHooks.look()
 
 
-def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> HookHandle:
-    """Call `hook(module, args, output)` after every module's forward."""
-    handle = GlobalHandle(GlobalHooks.forward, (hook, with_kwargs, always_call))
+def _looked_for(hooks: OrderedDict[int, Any], hook: Any) -> HookHandle:
+    handle = GlobalHandle(hooks, hook)
     GlobalHooks.look()
     return handle
+
+
+def _of_kind(hook: Hook, full: bool) -> HookHandle:
+    """A backward hook, full or of the old kind; RuntimeError if there is one of the other."""
+    if GlobalHooks.full is (not full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
+            "one of them."
+        )
+    GlobalHooks.full = full
+    return _looked_for(GlobalHooks.backward, hook)
+
+
+def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> HookHandle:
+    """Call `hook(module, args, output)` after every module's forward."""
+    return _looked_for(GlobalHooks.forward, (hook, with_kwargs, always_call))
 
 
 def register_module_forward_pre_hook(hook: Hook) -> HookHandle:
     """Call `hook(module, args)` before every module's forward."""
-    handle = GlobalHandle(GlobalHooks.forward_pre, (hook, False))
-    GlobalHooks.look()
-    return handle
+    return _looked_for(GlobalHooks.forward_pre, (hook, False))
 
 
 def register_module_full_backward_hook(hook: Hook) -> HookHandle:
     """Call `hook(module, grad_inputs, grad_outputs)` after every module's backward."""
-    if GlobalHooks.full is False:
-        raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
-            "one of them."
-        )
-    GlobalHooks.full = True
-    handle = GlobalHandle(GlobalHooks.backward, hook)
-    GlobalHooks.look()
-    return handle
+    return _of_kind(hook, True)
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> HookHandle:
     """Call `hook(module, grad_outputs)` before every module's backward."""
-    handle = GlobalHandle(GlobalHooks.backward_pre, hook)
-    GlobalHooks.look()
-    return handle
+    return _looked_for(GlobalHooks.backward_pre, hook)
 
 
 def register_module_backward_hook(hook: Hook) -> HookHandle:
     """The old kind of `register_module_full_backward_hook`, at the node that made the output."""
-    if GlobalHooks.full is True:
-        raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
-            "one of them."
-        )
-    GlobalHooks.full = False
-    handle = GlobalHandle(GlobalHooks.backward, hook)
-    GlobalHooks.look()
-    return handle
+    return _of_kind(hook, False)
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> HookHandle:
@@ -121,7 +116,7 @@ class BackwardHookFunction(Function):
         return args
 
     @staticmethod
-    def backward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx: object, *args: Tensor) -> tuple[Tensor, ...]:
         return args
 
 
@@ -146,7 +141,7 @@ class FullBackward:
         return tuple(found)
 
     @staticmethod
-    def _unpack(index: list[int], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _unpack(index: list[int], values: tuple[object, ...]) -> tuple[object, ...]:
         return tuple(values[i] for i in index)
 
     def _through_node(
@@ -246,7 +241,7 @@ class FullBackward:
         return type(result)(*made[0]) if hasattr(result, "_fields") else made[0]
 
 
-def hook_the_old_way(module: Any, inputs: tuple[Any, ...], result: Tensor, hooks: list[Hook]) -> None:
+def hook_the_old_way(module: object, inputs: tuple[object, ...], result: Tensor, hooks: list[Hook]) -> None:
     """Attach non-full backward hooks to the node that made the first tensor of a result."""
     found = result
     while not isinstance(found, Tensor):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict, namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..core import dtypes
 from ..core.device import check_device
+from ..core.function_table import AnyFunction
 from ..core.gradient_modes import no_grad
 from ..core.tensor import Tensor
 from .parameter import Parameter
@@ -39,13 +40,11 @@ def parsed_target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     if len(args) > len(names) or not flags or not (dtype is None or isinstance(dtype, dtypes.dtype)):
         kinds = ", ".join([type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])
         raise TypeError(
-            f"to() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
-            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "
-            "*, torch.memory_format memory_format = None)\n"
-            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format "
-            "memory_format = None)\n"
-            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
-            "None)\n"
+            f"to() received an invalid combination of arguments - got ({kinds}), but expected one of:\n * "
+            "(torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n * (torch.dtype dtype, bool non_blocking = False, bool copy = "
+            "False, *, torch.memory_format memory_format = None)\n * (Tensor tensor, bool non_blocking = False, bool "
+            "copy = False, *, torch.memory_format memory_format = None)\n"
         )
     if copy:
         raise RuntimeError(".to() does not accept copy argument")
@@ -73,7 +72,7 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
 class LoadHook:
     """A hook before a module's state is loaded, called with the module if it was registered so."""
 
-    def __init__(self, hook: Callable[..., Any], module: object) -> None:
+    def __init__(self, hook: AnyFunction, module: object) -> None:
         self.hook = hook
         self.module = None if module is None else weakref.ref(module)
         self.with_module = module is not None
@@ -81,7 +80,7 @@ class LoadHook:
     def __call__(self, *args: Any) -> Any:
         return self.hook(self.module(), *args) if self.module is not None else self.hook(*args)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         found = {"hook": self.hook, "with_module": self.with_module}
         if self.module is not None:
             found["module"] = self.module()

@@ -14,16 +14,16 @@ from .layers import _BatchNorm, _NormBase, _parameter
 from .module import Module
 from .weightless_layers import (
     _MAX,
+    _OLD_REDUCTION,
     _REQUIRED,
     Upsample,
     _avg_shown,
     _DropoutNd,
     _layer,
-    _Loss,
+    _loss,
     _max_shown,
     _Padding,
     _pool_options,
-    _WeightedLoss,
     _with_stride,
 )
 
@@ -208,43 +208,11 @@ class InstanceNorm3d(_InstanceNorm):
     _sample = 4
 
 
-def _loss(name: str, function: Any, inputs: int = 2, **options: Any) -> type[_Loss]:
-    """A class whose constructor takes `options` (name to default), then `reduction` and its two old names by keyword.
-
-    Its call takes as many `inputs` as the function.
-    """
-    table = {**options, "size_average": None, "reduce": None, "reduction": "mean"}
-    base: type[_Loss] = _WeightedLoss if "weight" in options else _Loss
-    of_base = table.keys() - (options.keys() - {"weight"})
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = dict(table)
-        given.update(zip(table, args, strict=False))
-        for key, value in kwargs.items():
-            if key not in table:
-                raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{key}'")
-            given[key] = value
-        base.__init__(self, **{key: given.pop(key) for key in of_base})
-        for key, value in given.items():
-            setattr(self, key, value)
-
-    def forward(self: Tensor, *tensors: Tensor) -> Tensor:
-        if len(tensors) != inputs:
-            raise TypeError(f"{name}.forward() takes {inputs} tensors but {len(tensors)} were given")
-        return function(*tensors, reduction=self.reduction, **{key: getattr(self, key) for key in options})
-
-    made = type(
-        name,
-        (base,),
-        {"__init__": __init__, "forward": forward, "__module__": __name__},
-    )
-    made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
-    return made
-
-
-MarginRankingLoss = _loss("MarginRankingLoss", F.margin_ranking_loss, 3, margin=0.0)
-CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", F.cosine_embedding_loss, 3, margin=0.0)
-TripletMarginLoss = _loss("TripletMarginLoss", F.triplet_margin_loss, 3, margin=1.0, p=2.0, eps=1e-6, swap=False)
+MarginRankingLoss = _loss("MarginRankingLoss", F.margin_ranking_loss, margin=0.0, **_OLD_REDUCTION)
+CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", F.cosine_embedding_loss, margin=0.0, **_OLD_REDUCTION)
+TripletMarginLoss = _loss(
+    "TripletMarginLoss", F.triplet_margin_loss, margin=1.0, p=2.0, eps=1e-6, swap=False, **_OLD_REDUCTION
+)
 
 
 class CTCLoss(Module):
@@ -254,7 +222,7 @@ class CTCLoss(Module):
         super().__init__()
         self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
 
-    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: object, target_lengths: object) -> Tensor:
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
@@ -297,7 +265,7 @@ class _MaxUnpool(Module):
         self.stride = self.kernel_size if stride is None else each(stride)
         self.padding = each(padding)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: object = None) -> Tensor:
         return type(self)._function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self) -> str:
@@ -356,7 +324,7 @@ CircularPad1d, CircularPad2d, CircularPad3d = (_pad("Circular", n) for n in (1, 
 # -- the rest
 
 
-def _dropout(name: str, function: Callable[..., Any]) -> type[_DropoutNd]:
+def _dropout(name: str, function: Callable[..., object]) -> type[_DropoutNd]:
     made = type(name, (_DropoutNd,), {"_function": staticmethod(function), "__module__": __name__})
     made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
     return made

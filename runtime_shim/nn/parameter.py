@@ -35,7 +35,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __init__(self, *args: object, **kwargs: object) -> None:
         """`__new__` has read them; that of a subclass may take others."""
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]

@@ -186,30 +186,11 @@ def multi_head_attention_forward(
             average_attn_weights, is_causal,
         )  # fmt: skip
         return output.squeeze(1), None if weights is None else weights.squeeze(0)
+    _check_attention_sizes(
+        query, key, value, embed_dim_to_check, num_heads, attn_mask, use_separate_proj_weight, is_causal
+    )
     targets, batch, features = query.size()
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-            "`generate_square_subsequent_mask` to create this mask."
-        )
-    if features != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {features}")
     head = features // num_heads
-    if head * num_heads != features:
-        raise AssertionError(f"embed_dim {features} not divisible by num_heads {num_heads}")
-    if use_separate_proj_weight:
-        if key.size()[:2] != value.size()[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.size()[:2]} do not match value's {value.size()[:2]}"
-            )
-    elif key.size() != value.size():
-        raise AssertionError(f"key shape {key.size()} does not match value shape {value.size()}")
-    if attn_mask is not None:
-        wanted = (targets, key.size(0)) if attn_mask.dim() == 2 else (batch * num_heads, targets, key.size(0))
-        if attn_mask.size() != wanted:
-            raise RuntimeError(
-                f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.size()}, but should be {wanted}."
-            )
     biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3, 0)
     if use_separate_proj_weight:
         matrices: Sequence[Any] = (q_proj_weight, k_proj_weight, v_proj_weight)
@@ -233,15 +214,7 @@ def multi_head_attention_forward(
         v = FUNCTIONS["cat"]([v, FUNCTIONS["zeros"](v.size(0), 1, head, dtype=v.dtype)], 1)
         attn_mask = None if attn_mask is None else FUNCTIONS["constant_pad_nd"](attn_mask, [0, 1], 0)
         key_padding_mask = _one_more(key_padding_mask)
-    scores = q.bmm(k.transpose(1, 2))
-    if attn_mask is not None:
-        mask = attn_mask if attn_mask.dim() == 3 else attn_mask.unsqueeze(0)
-        scores = scores.masked_fill(mask, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask
-    if key_padding_mask is not None:
-        hidden = key_padding_mask.unsqueeze(1).unsqueeze(2)
-        scores = scores.view(batch, num_heads, targets, scores.size(-1))
-        scores = scores.masked_fill(hidden, -math.inf) if hidden.dtype is dtypes.bool_ else scores + hidden
-        scores = scores.view(batch * num_heads, targets, scores.size(-1))
+    scores = _masked(q.bmm(k.transpose(1, 2)), attn_mask, key_padding_mask, batch)
     weights = FUNCTIONS["dropout"](scores.softmax(-1), dropout_p, training)
     mixed = weights.bmm(v).transpose(0, 1).contiguous().view(targets, batch, features)
     output = _linear(mixed, out_proj_weight, out_proj_bias)
@@ -277,6 +250,56 @@ def check_attention_shapes(
         if attn_mask.size() != wanted:
             raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.size()}")
     return dims == 3
+
+
+def _check_attention_sizes(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim: int,
+    num_heads: int,
+    attn_mask: Tensor | None,
+    separate_weights: bool,
+    is_causal: bool,
+) -> None:
+    """AssertionError or RuntimeError where the sizes don't go together, or there is no mask of what is causal."""
+    targets, batch, features = query.size()
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    if features != embed_dim:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim}, but got {features}")
+    if features % num_heads:
+        raise AssertionError(f"embed_dim {features} not divisible by num_heads {num_heads}")
+    if separate_weights:
+        if key.size()[:2] != value.size()[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.size()[:2]} do not match value's {value.size()[:2]}"
+            )
+    elif key.size() != value.size():
+        raise AssertionError(f"key shape {key.size()} does not match value shape {value.size()}")
+    if attn_mask is not None:
+        wanted = (targets, key.size(0)) if attn_mask.dim() == 2 else (batch * num_heads, targets, key.size(0))
+        if attn_mask.size() != wanted:
+            raise RuntimeError(
+                f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.size()}, but should be {wanted}."
+            )
+
+
+def _masked(scores: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, batch: int) -> Tensor:
+    """The scores (batch * heads, targets, sources), -inf or less where a mask hides a source."""
+    if attn_mask is not None:
+        mask = attn_mask if attn_mask.dim() == 3 else attn_mask.unsqueeze(0)
+        scores = scores.masked_fill(mask, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask
+    if key_padding_mask is not None:
+        shape = scores.size()
+        hidden = key_padding_mask.unsqueeze(1).unsqueeze(2)
+        scores = scores.view(batch, -1, *shape[1:])
+        scores = scores.masked_fill(hidden, -math.inf) if hidden.dtype is dtypes.bool_ else scores + hidden
+        scores = scores.view(shape)
+    return scores
 
 
 def _one_more(mask: Tensor | None) -> Tensor | None:

@@ -269,7 +269,7 @@ class LSTMCell(RNNCellBase):
 
     _gates = 4
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, ...]:
+    def forward(self, input: Tensor, hx: object = None) -> tuple[Tensor, ...]:
         return self._step("lstm", input, hx, 2)
 
 

@@ -17,10 +17,9 @@ from ..aten.networks.adaptive_pooling import adaptive_avg_pool2d, adaptive_avg_p
 from ..aten.networks.convolution import per_dimension
 from ..core import dtypes
 from ..core.dtypes import Array, Ints
-from ..core.function_table import FUNCTIONS
+from ..core.function_table import FUNCTIONS, AnyFunction
 from ..core.tensor import Tensor
-from ..dispatch.op_description import ANY_DTYPE, RESIZED
-from ..dispatch.registration import op
+from ..dispatch.registration import inner_op
 
 
 def _matrix(size: int, out: int, mode: str, align_corners: bool, scale: float | None, dtype: Any) -> Array:
@@ -86,12 +85,8 @@ def _matrices(size: Sequence[int], out: Sequence[int], how: Any, dtype: Any) -> 
     return [_matrix(n, o, mode, align_corners, s, dtype) for n, o, s in zip(size, out, scales, strict=True)]
 
 
-@op(
+@inner_op(
     "upsample_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     grad_output=lambda grad, output_size, how: _KINDS[how[0], len(output_size)](grad, output_size, how),
 )
 def _upsample_backward(grad_output: Any, shape: Ints, output_size: Ints, how: Any) -> Array:
@@ -99,24 +94,20 @@ def _upsample_backward(grad_output: Any, shape: Ints, output_size: Ints, how: An
     return _apply(grad_output, [m.T for m in found])
 
 
-def _register(name: str, node: str) -> Callable[..., Any]:
+def _register(name: str, node: str) -> AnyFunction:
     def kernel(self: Any, output_size: Ints, how: Any) -> Array:
         return _apply(self, _matrices(self.shape[2:], output_size, how, self.dtype))
 
-    return op(
+    return inner_op(
         name,
-        computes=ANY_DTYPE,
-        out=RESIZED,
         node=node,
-        method=False,
-        function=False,
         leak=1,
         self=lambda grad, self_shape, output_size, how: _upsample_backward(grad, self_shape, output_size, how),
     )(kernel)
 
 
 #: The op for each way to resample and number of dimensions.
-_KINDS: dict[tuple[str, int], Callable[..., Any]] = {
+_KINDS: dict[tuple[str, int], AnyFunction] = {
     **{("nearest", d): _register(f"upsample_nearest{d}d", f"UpsampleNearest{d}DBackward0") for d in (1, 2, 3)},
     **{
         ("exact", d): _register(f"_upsample_nearest_exact{d}d", f"UpsampleNearestExact{d}DBackward0") for d in (1, 2, 3)
@@ -226,10 +217,8 @@ def _refuse(mode: str, dims: int) -> None:
     if needs is not None and dims in (1, 2, 3):
         raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {needs} input")
     raise NotImplementedError(
-        "Input Error: Only 3D, 4D and 5D input Tensors supported "
-        f"(got {dims + 2}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "
-        "nearest-exact "
-        f"(got {mode})"
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: nearest | linear | "
+        f"bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
     )
 
 

@@ -23,7 +23,7 @@ from .weightless_layers import Dropout
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 
 
-def _activation(named: Any) -> Any:
+def _activation(named: object) -> Any:
     if not isinstance(named, str):
         return named
     if named not in _ACTIVATIONS:
@@ -290,7 +290,7 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: object = None, dtype: object = None) -> Tensor:
         """The (sz, sz) mask that hides what comes later: -inf above the diagonal, 0 elsewhere."""
         check_device(device)
         full = FUNCTIONS["full"]((sz, sz), -math.inf, dtype=dtype or dtypes.get_default_dtype())

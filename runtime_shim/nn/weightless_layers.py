@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor
 from . import functional as F
 from ._reduction import legacy_get_string
@@ -13,9 +14,26 @@ from .module import Module
 _REQUIRED = object()
 
 
+def _bound(name: str, table: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a constructor that takes `table`, name to default. TypeError in Python's words."""
+    if len(args) > len(table):
+        raise TypeError(
+            f"{name}.__init__() takes from 1 to {len(table) + 1} positional arguments but {len(args) + 1} were given"
+        )
+    given = dict(zip(table, args, strict=False))
+    for key, value in kwargs.items():
+        if key not in table or key in given:
+            raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{key}'")
+        given[key] = value
+    for key, default in table.items():
+        if default is _REQUIRED and key not in given:
+            raise TypeError(f"{name}.__init__() missing 1 required positional argument: '{key}'")
+    return {**table, **given}
+
+
 def _layer(
     name: str,
-    function: Callable[..., Any],
+    function: AnyFunction,
     options: dict[str, Any] | None = None,
     shown: Callable[[Any], str] | None = None,
 ) -> type[Module]:
@@ -25,20 +43,8 @@ def _layer(
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
-        if len(args) > len(table):
-            raise TypeError(
-                f"{name}.__init__() takes from 1 to {len(table) + 1} positional arguments but "
-                f"{len(args) + 1} were given"
-            )
-        given = dict(zip(table, args, strict=False))
-        for key, value in kwargs.items():
-            if key not in table or key in given:
-                raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{key}'")
-            given[key] = value
-        for key, default in table.items():
-            if default is _REQUIRED and key not in given:
-                raise TypeError(f"{name}.__init__() missing 1 required positional argument: '{key}'")
-            setattr(self, key, given.get(key, default))
+        for key, value in _bound(name, table, args, kwargs).items():
+            setattr(self, key, value)
 
     def forward(self: Tensor, *inputs: Tensor) -> Any:
         # By its name, since a tracer puts another function there.
@@ -55,7 +61,7 @@ def _layer(
         (Module,),
         {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__module__": __name__},
     )
-    made.__doc__ = f"`nn.functional.{getattr(function, '__name__', name)}` as a layer."
+    made.__doc__ = f"`{'Tensor' if public is None else 'nn.functional'}.{public or name.lower()}` as a layer."
     return made
 
 
@@ -192,34 +198,12 @@ class Dropout2d(_DropoutNd):
     _function = staticmethod(F.dropout2d)
 
 
-class Flatten(Module):
-    """Joins dimensions, all but the first by default."""
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
-class Unflatten(Module):
-    """Splits a dimension into several."""
-
-    def __init__(self, dim: int, unflattened_size: object) -> None:
-        super().__init__()
-        self.dim = dim
-        self.unflattened_size = unflattened_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+Flatten = _layer("Flatten", lambda x, **dims: x.flatten(**dims), {"start_dim": 1, "end_dim": -1})
+Unflatten = _layer(
+    "Unflatten",
+    lambda x, dim, unflattened_size: x.unflatten(dim, unflattened_size),
+    {"dim": _REQUIRED, "unflattened_size": _REQUIRED},
+)
 
 
 class Upsample(Module):
@@ -318,47 +302,41 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-class _FunctionLoss(_Loss):
-    """Calls a loss function with the reduction and whatever options it has."""
+_OLD_REDUCTION: dict[str, Any] = {"size_average": None, "reduce": None, "reduction": "mean"}
 
-    _function: Any = None
-    _options: tuple[str, ...] = ()
 
-    def _set_options(self, options: dict[str, Any]) -> None:
-        for key, value in options.items():
-            if key not in self._options:
-                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{key}'")
+def _loss(name: str, function: AnyFunction, **table: Any) -> type[_Loss]:
+    """A loss class whose constructor takes `table`, name to default, and whose call hands on all but the old names."""
+    base: type[_Loss] = _WeightedLoss if "weight" in table else _Loss
+    of_base = table.keys() & {"weight", *_OLD_REDUCTION}
+    handed_on = table.keys() - {"size_average", "reduce"}
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = _bound(name, table, args, kwargs)
+        base.__init__(self, **{key: given.pop(key) for key in of_base})
+        for key, value in given.items():
             if key == "pos_weight":
                 self.register_buffer(key, value)
             else:
                 setattr(self, key, value)
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        given = {key: getattr(self, key) for key in self._options if hasattr(self, key)}
-        return type(self)._function(input, target, reduction=self.reduction, **given)
+    def forward(self: Any, *tensors: Tensor, **named: Tensor) -> Any:
+        return function(*tensors, **named, **{key: getattr(self, key) for key in handed_on})
 
-
-def _loss(name: str, function: Any, *options: str) -> type[_Loss]:
-    base: type[_Loss] = _WeightedLoss if "weight" in options else _Loss
-    positions = ("weight",) * ("weight" in options) + ("size_average", "reduce", "reduction")
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        plain = {key: kwargs.pop(key) for key in positions if key in kwargs}
-        base.__init__(self, *args, **plain)
-        self._set_options(kwargs)
-
-    values = {"_function": staticmethod(function), "_options": options, "__module__": __name__, "__init__": __init__}
-    made = type(name, (_FunctionLoss, base) if base is not _Loss else (_FunctionLoss,), values)
+    made = type(name, (base,), {"__init__": __init__, "forward": forward, "__module__": __name__})
     made.__doc__ = f"`nn.functional.{function.__name__}` as a layer."
     return made
 
 
-MSELoss = _loss("MSELoss", F.mse_loss)
-L1Loss = _loss("L1Loss", F.l1_loss)
-SmoothL1Loss = _loss("SmoothL1Loss", F.smooth_l1_loss, "beta")
-HuberLoss = _loss("HuberLoss", F.huber_loss, "delta")
-KLDivLoss = _loss("KLDivLoss", F.kl_div, "log_target")
-CrossEntropyLoss = _loss("CrossEntropyLoss", F.cross_entropy, "weight", "ignore_index", "label_smoothing")
-NLLLoss = _loss("NLLLoss", F.nll_loss, "weight", "ignore_index")
-BCELoss = _loss("BCELoss", F.binary_cross_entropy, "weight")
-BCEWithLogitsLoss = _loss("BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, "weight", "pos_weight")
+MSELoss = _loss("MSELoss", F.mse_loss, **_OLD_REDUCTION)
+L1Loss = _loss("L1Loss", F.l1_loss, **_OLD_REDUCTION)
+SmoothL1Loss = _loss("SmoothL1Loss", F.smooth_l1_loss, **_OLD_REDUCTION, beta=1.0)
+HuberLoss = _loss("HuberLoss", F.huber_loss, reduction="mean", delta=1.0)
+KLDivLoss = _loss("KLDivLoss", F.kl_div, **_OLD_REDUCTION, log_target=False)
+_OF_CLASSES = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}
+CrossEntropyLoss = _loss("CrossEntropyLoss", F.cross_entropy, **_OF_CLASSES, label_smoothing=0.0)
+NLLLoss = _loss("NLLLoss", F.nll_loss, **_OF_CLASSES)
+BCELoss = _loss("BCELoss", F.binary_cross_entropy, weight=None, **_OLD_REDUCTION)
+BCEWithLogitsLoss = _loss(
+    "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, weight=None, **_OLD_REDUCTION, pos_weight=None
+)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.late_modules import homes_of
 from .adam import Adam, AdamW
 from .optimizer import Optimizer
 from .sgd import SGD
 
 #: Optimizers that are imported when they are asked for, by module.
-_LATE = {
-    **dict.fromkeys(("Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop"), "adaptive"),
-    "LBFGS": "lbfgs",
-}
+_LATE = homes_of({"adaptive": "Adadelta Adagrad Adamax NAdam RAdam RMSprop", "lbfgs": "LBFGS"})
 
 
 def __getattr__(name: str) -> Any:

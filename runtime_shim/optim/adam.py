@@ -11,6 +11,7 @@ from .optimizer import (
     check_betas,
     check_learning_rate,
     check_options,
+    chosen,
     count,
     decayed,
     largest_of,
@@ -18,7 +19,19 @@ from .optimizer import (
 )
 
 
-class Adam(Optimizer):
+class Moments(Optimizer):
+    """What Adam's variants share: two decay rates, and checks of their options."""
+
+    def __init__(self, params: object, options: dict[str, Any], **refused: object) -> None:
+        check_options(capturable=options["capturable"], **refused)
+        check_learning_rate(options["lr"])
+        check_at_least_zero(epsilon=options["eps"])
+        check_betas(options["betas"])
+        check_at_least_zero(weight_decay=options["weight_decay"])
+        super().__init__(params, options)
+
+
+class Adam(Moments):
     """Gradient descent by moments of the gradient (Kingma and Ba 2014); `amsgrad` keeps the largest.
 
     With `decoupled_weight_decay` it is AdamW.
@@ -40,29 +53,10 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_options(capturable=capturable, fused=fused)
-        check_learning_rate(lr)
-        check_at_least_zero(epsilon=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay=weight_decay)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "amsgrad": amsgrad,
-                "maximize": maximize,
-                "foreach": foreach,
-                "capturable": capturable,
-                "differentiable": differentiable,
-                "fused": fused,
-                "decoupled_weight_decay": decoupled_weight_decay,
-            },
-        )
+        names = "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused"
+        super().__init__(params, chosen(locals(), f"{names} decoupled_weight_decay"), fused=fused)
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from ..aten import FUNCTIONS
 from ..core.tensor import Tensor
+from .adam import Moments
 from .optimizer import (
     Optimizer,
     check_at_least_zero,
-    check_betas,
     check_learning_rate,
     check_options,
+    chosen,
     count,
     decayed,
     largest_of,
@@ -42,21 +43,8 @@ class RMSprop(Optimizer):
         check_options(capturable=capturable)
         check_learning_rate(lr)
         check_at_least_zero(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "alpha": alpha,
-                "eps": eps,
-                "centered": centered,
-                "weight_decay": weight_decay,
-                "capturable": capturable,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-            },
-        )
+        names = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
+        super().__init__(params, chosen(locals(), names))
 
     def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
@@ -109,30 +97,18 @@ class Adagrad(Optimizer):
             initial_accumulator_value=initial_accumulator_value,
             epsilon=eps,
         )
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lr_decay": lr_decay,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "initial_accumulator_value": initial_accumulator_value,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+        names = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
+        super().__init__(params, chosen(locals(), names))
         for group in self.param_groups:
             for p in group["params"]:
                 self._start(p, group, self.state[p])
 
     @staticmethod
-    def _start(p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def _start(p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         state["step"] = FUNCTIONS["tensor"](0.0)
         state["sum"] = FUNCTIONS["full_like"](p, group["initial_accumulator_value"]).detach()
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:  # of a group that was added later
             self._start(p, group, state)
 
@@ -165,21 +141,9 @@ class Adadelta(Optimizer):
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         check_at_least_zero(epsilon=eps, weight_decay=weight_decay)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "rho": rho,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "maximize": maximize,
-                "capturable": capturable,
-                "foreach": foreach,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, chosen(locals(), "lr rho eps weight_decay maximize capturable foreach differentiable"))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "square_avg", "acc_delta")
 
@@ -194,19 +158,7 @@ class Adadelta(Optimizer):
         p.add_(delta, alpha=-group["lr"])
 
 
-class _Moments(Optimizer):
-    """What Adam's variants share: two decay rates, and checks of their options."""
-
-    def __init__(self, params: object, options: dict[str, Any], **refused: object) -> None:
-        check_options(capturable=options["capturable"], **refused)
-        check_learning_rate(options["lr"])
-        check_at_least_zero(epsilon=options["eps"])
-        check_betas(options["betas"])
-        check_at_least_zero(weight_decay=options["weight_decay"])
-        super().__init__(params, options)
-
-
-class Adamax(_Moments):
+class Adamax(Moments):
     """Adam by the largest gradient, decayed, instead of the mean square (Kingma and Ba 2014)."""
 
     def __init__(
@@ -222,19 +174,10 @@ class Adamax(_Moments):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, options)
+        names = "lr betas eps weight_decay foreach maximize differentiable capturable"
+        super().__init__(params, chosen(locals(), names))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "exp_avg", "exp_inf")
 
@@ -247,7 +190,7 @@ class Adamax(_Moments):
         p.addcdiv_(mean, largest, value=-group["lr"] / (1 - beta1**step))
 
 
-class NAdam(_Moments):
+class NAdam(Moments):
     """Adam with Nesterov's momentum (Dozat 2016)."""
 
     def __init__(
@@ -266,21 +209,10 @@ class NAdam(_Moments):
         differentiable: bool = False,
     ) -> None:
         check_at_least_zero(momentum_decay=momentum_decay)
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, options)
+        names = "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable"
+        super().__init__(params, chosen(locals(), f"{names} differentiable"))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state)
             state["mu_product"] = FUNCTIONS["ones"](())
@@ -306,7 +238,7 @@ class NAdam(_Moments):
             p.addcdiv_(mean, scale, value=of_mean)
 
 
-class RAdam(_Moments):
+class RAdam(Moments):
     """Adam that goes without the scale while too few gradients were seen to know it (Liu and others 2019)."""
 
     def __init__(
@@ -323,20 +255,10 @@ class RAdam(_Moments):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, options)
+        names = "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable"
+        super().__init__(params, chosen(locals(), names))
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         if not state:
             start(p, state, "exp_avg", "exp_avg_sq")
 

@@ -17,21 +17,10 @@ from ..core.supported_names import refuses_missing
 from .optimizer import Optimizer
 
 __all__ = [
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts",
-    "CyclicLR",
-    "ExponentialLR",
-    "LRScheduler",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "MultiplicativeLR",
-    "OneCycleLR",
-    "ReduceLROnPlateau",
-    "SequentialLR",
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler",
+    "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR",
     "StepLR",
-]
+]  # fmt: skip
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
@@ -485,24 +474,14 @@ class SequentialLR(LRScheduler):
         self._last_lr = scheduler.get_last_lr()
 
     def state_dict(self) -> dict[str, Any]:
-        return _state_of_several(self)
+        state = {key: value for key, value in super().state_dict().items() if key != "_schedulers"}
+        return {**state, "_schedulers": [part.state_dict() for part in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        _load_several(self, state_dict)
-
-
-def _state_of_several(scheduler: Any) -> dict[str, Any]:
-    state = {key: value for key, value in scheduler.__dict__.items() if key not in ("optimizer", "_schedulers")}
-    state["_schedulers"] = [part.state_dict() for part in scheduler._schedulers]
-    return state
-
-
-def _load_several(scheduler: Any, state_dict: dict[str, Any]) -> None:
-    parts = state_dict.pop("_schedulers")
-    scheduler.__dict__.update(state_dict)
-    state_dict["_schedulers"] = parts
-    for part, state in zip(scheduler._schedulers, parts, strict=True):
-        part.load_state_dict(state)
+        parts = state_dict["_schedulers"]
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for part, state in zip(self._schedulers, parts, strict=True):
+            part.load_state_dict(state)
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -602,7 +581,33 @@ class ReduceLROnPlateau(LRScheduler):
         return sign * value > sign * best + self.threshold
 
 
-class CyclicLR(LRScheduler):
+class _WithMomentum(LRScheduler):
+    """A schedule that may move the momentum against the rate."""
+
+    use_beta1 = False
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+    def _momentums(self, max_momentum: object, base_momentum: object, last_epoch: int) -> tuple[list[Any], list[Any]]:
+        """The greatest and the least momentum of each group, which starts with the greatest."""
+        optimizer = self.optimizer
+        if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        self.use_beta1 = "betas" in optimizer.defaults
+        greatest = _format_param("max_momentum", optimizer, max_momentum)
+        least = _format_param("base_momentum", optimizer, base_momentum)
+        if last_epoch == -1:
+            for most, base, group in zip(greatest, least, optimizer.param_groups, strict=True):
+                self._set_momentum(group, most)
+                group["max_momentum"], group["base_momentum"] = most, base
+        return greatest, least
+
+
+class CyclicLR(_WithMomentum):
     """The rate goes up and down between two bounds (Smith 2017)."""
 
     def __init__(
@@ -641,21 +646,7 @@ class CyclicLR(LRScheduler):
         self._init_scale_fn()
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-            self.use_beta1 = "betas" in optimizer.defaults
-            self.base_momentums = _format_param("base_momentum", optimizer, base_momentum)
-            self.max_momentums = _format_param("max_momentum", optimizer, max_momentum)
-            if last_epoch == -1:
-                for most, least, group in zip(
-                    self.max_momentums, self.base_momentums, optimizer.param_groups, strict=True
-                ):
-                    if self.use_beta1:
-                        group["betas"] = (most, *group["betas"][1:])
-                    else:
-                        group["momentum"] = most
-                    group["max_momentum"] = most
-                    group["base_momentum"] = least
+            self.max_momentums, self.base_momentums = self._momentums(max_momentum, base_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
@@ -698,11 +689,7 @@ class CyclicLR(LRScheduler):
         if self.cycle_momentum:
             pairs = zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=True)
             for least, most, group in pairs:
-                momentum = most - (most - least) * height * scale
-                if self.use_beta1:
-                    group["betas"] = (momentum, *group["betas"][1:])
-                else:
-                    group["momentum"] = momentum
+                self._set_momentum(group, most - (most - least) * height * scale)
         return rates
 
     def state_dict(self) -> dict[str, Any]:
@@ -723,7 +710,7 @@ class CyclicLR(LRScheduler):
         self._init_scale_fn()
 
 
-class OneCycleLR(LRScheduler):
+class OneCycleLR(_WithMomentum):
     """One rise of the rate and one fall (Smith and Topin 2017), of as many steps as training has."""
 
     def __init__(
@@ -782,19 +769,7 @@ class OneCycleLR(LRScheduler):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-            self.use_beta1 = "betas" in optimizer.defaults
-            greatest = _format_param("max_momentum", optimizer, max_momentum)
-            smallest = _format_param("base_momentum", optimizer, base_momentum)
-            if last_epoch == -1:
-                for top, bottom, group in zip(greatest, smallest, optimizer.param_groups, strict=True):
-                    if self.use_beta1:
-                        group["betas"] = (top, *group["betas"][1:])
-                    else:
-                        group["momentum"] = top
-                    group["max_momentum"] = top
-                    group["base_momentum"] = bottom
+            self._momentums(max_momentum, base_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
     def _anneal_func(self, start: float, end: float, done: float) -> float:
@@ -822,10 +797,7 @@ class OneCycleLR(LRScheduler):
                     break
                 start = end
             if self.cycle_momentum:
-                if self.use_beta1:
-                    group["betas"] = (momentum, *group["betas"][1:])
-                else:
-                    group["momentum"] = momentum
+                self._set_momentum(group, momentum)
         return rates
 
 

@@ -55,9 +55,8 @@ class Optimizer:
         parameters = param_group["params"]
         if isinstance(parameters, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering "
-                "of tensors "
-                "in sets will change between runs. Please use a list instead."
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
+                "sets will change between runs. Please use a list instead."
             )
         listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
         named = listed and isinstance(listed[0], tuple)
@@ -114,7 +113,7 @@ class Optimizer:
                         self.state[p] = state
         return loss
 
-    def prepare(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         """Make the state that `update` needs, if there is none yet."""
 
     def update(self, p: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
@@ -176,6 +175,11 @@ def _cast(p: Tensor, value: object, key: str | None = None) -> Any:
     return value
 
 
+def chosen(arguments: dict[str, object], names: str) -> dict[str, object]:
+    """Options of a group, in PyTorch's order, out of what a constructor was given."""
+    return {name: arguments[name] for name in names.split()}
+
+
 def check_learning_rate(lr: Any) -> None:
     if isinstance(lr, Tensor):
         raise NotImplementedError("the shim has no learning rates that are tensors; supported: numbers")
@@ -203,7 +207,7 @@ def check_betas(betas: tuple[float, float]) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
-def start(p: Tensor, state: dict[str, Any], *names: str) -> None:
+def start(p: Tensor, state: dict[str, object], *names: str) -> None:
     """A new state: the count of steps, and zeros of the parameter's shape under each name."""
     state["step"] = FUNCTIONS["tensor"](0.0)
     for name in names:
@@ -224,7 +228,7 @@ def largest_of(kept: Tensor, other: Tensor, group: dict[str, Any]) -> Tensor:
     return found
 
 
-def with_decay(p: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
+def with_decay(p: Tensor, grad: Tensor, group: dict[str, object]) -> Tensor:
     """The gradient that is followed: negated to maximize, and with the weight decay added."""
     if group["maximize"]:
         grad = -grad

@@ -117,7 +117,7 @@ class AveragedModel(Module):
             for target, source in zip(own, given, strict=False):
                 target.copy_(source)
         elif self.multi_avg_fn is not None:
-            alike: dict[Any, tuple[list[Tensor], list[Tensor]]] = {}
+            alike: dict[object, tuple[list[Tensor], list[Tensor]]] = {}
             for target, source in zip(own, given, strict=False):
                 targets, sources = alike.setdefault(target.dtype, ([], []))
                 targets.append(target)

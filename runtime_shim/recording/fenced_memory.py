@@ -127,6 +127,6 @@ class FencedMemory:
         return True
 
 
-def _functions_of_numpy() -> Any:
+def _functions_of_numpy() -> object:
     core = getattr(np, "_core", None) or np.core
     return core._multiarray_umath._ARRAY_API

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..core.function_table import AnyFunction
 from .run_specification import Specification
 
 VARIABLE = "GUARDFIX_GUARD_TABLE"
@@ -96,7 +97,7 @@ class GuardTable:
                 thread.busy = thread.active.pop(position)[1]
                 return
 
-    def run_op(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def run_op(self, function: AnyFunction, args: Any, kwargs: Any) -> Any:
         """Calls an op, which counts unless it is a part of another."""
         thread = self.thread
         if thread.busy:
@@ -113,7 +114,7 @@ class GuardTable:
             if len(active) == depth:
                 thread.busy = False
 
-    def counted(self, number: int, guard: Any, lasting: bool = False) -> Any:
+    def counted(self, number: int, guard: object, lasting: bool = False) -> object:
         """`guard`, counted when it is entered; a `lasting` one is in force from where it is made, and is never left."""
         if lasting:
             self._add(number, 0)
@@ -133,7 +134,7 @@ def table_of(specification: Specification) -> GuardTable | None:
 def within_reach(table: GuardTable | None) -> Iterator[None]:
     """Inside, Python code finds what its guards are wrapped in, whether or not anything is counted."""
 
-    def plain(number: int, guard: Any, lasting: bool = False) -> Any:
+    def plain(number: int, guard: object, lasting: bool = False) -> Any:
         return guard
 
     before = vars(builtins).get(BUILTIN)
@@ -164,7 +165,7 @@ class _CountedGuard:
         self._table.leave(self._number)
         return self._guard.__exit__(*exception)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._guard, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -173,13 +174,13 @@ class _CountedGuard:
             return _CountedGuard(self._table, self._number, made)  # the class itself was named
         return made if isinstance(made, type) else self._around(made)
 
-    def _around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _around(self, function: Callable[..., object]) -> AnyFunction:
         """`function`, which holds the guard while it runs."""
         table, number = self._table, self._number
         if inspect.isgeneratorfunction(function):
 
             @functools.wraps(function)
-            def counted_generator(*args: Any, **kwargs: Any) -> Any:
+            def counted_generator(*args: object, **kwargs: object) -> object:
                 table.enter(number)
                 try:
                     return (yield from function(*args, **kwargs))
@@ -190,7 +191,7 @@ class _CountedGuard:
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def counted_coroutine(*args: Any, **kwargs: Any) -> Any:
+            async def counted_coroutine(*args: object, **kwargs: object) -> object:
                 table.enter(number)
                 try:
                     return await function(*args, **kwargs)
@@ -200,7 +201,7 @@ class _CountedGuard:
             return counted_coroutine
 
         @functools.wraps(function)
-        def counted_function(*args: Any, **kwargs: Any) -> Any:
+        def counted_function(*args: object, **kwargs: object) -> object:
             table.enter(number)
             try:
                 return function(*args, **kwargs)

@@ -76,7 +76,7 @@ def record_unittests(recorder: TestRecorder) -> None:
     unittest.TestSuite.run = recorded_suite  # type: ignore[method-assign,assignment]
 
 
-def _tests_of(suite: Iterable[Any]) -> Iterator[unittest.TestCase]:
+def _tests_of(suite: Iterable[object]) -> Iterator[unittest.TestCase]:
     for test in suite:
         if isinstance(test, unittest.TestCase):
             yield test

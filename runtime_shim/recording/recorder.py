@@ -22,6 +22,7 @@ import numpy as np
 
 import guardfix.runtime_shim as shim
 
+from ..core.function_table import AnyFunction
 from ..core.tensor import Tensor, requires_grad
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..core.tracing import Trace, flags_of
@@ -114,7 +115,7 @@ class Recorder(Trace):
                 self.thread.number = self.threads
                 self.threads += 1
 
-    def watched(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def watched(self, name: str, function: Callable[..., object]) -> AnyFunction:
         """`function`, each call of which by the program is a step."""
         thread = self.thread
         shown = name.strip("_") if name.startswith("__") else name
@@ -151,7 +152,7 @@ class Recorder(Trace):
 
         return counted_call
 
-    def applied(self, apply: Callable[..., Any]) -> Callable[..., Any]:
+    def applied(self, apply: Callable[..., object]) -> AnyFunction:
         """`Function.apply`, which calls back into the program: what happens in forward are the program's own steps."""
         thread = self.thread
 
@@ -177,7 +178,7 @@ class Recorder(Trace):
 
         return call
 
-    def _step(self, op: str, guards: tuple[str, ...], place: dict[str, Any], result: object) -> None:
+    def _step(self, op: str, guards: tuple[str, ...], place: dict[str, object], result: object) -> None:
         if self.thread.repeating:
             return
         kernels = () if op in ("backward", "grad") else self.thread.kernels
@@ -185,7 +186,7 @@ class Recorder(Trace):
         results = self._detailed_results(result) if self.identities is not None else _results(result)
         self.writer.write("step", thread=number, op=op, **place, kernels=kernels, guards=guards, results=results)
 
-    def _detailed_results(self, result: object) -> list[Any]:
+    def _detailed_results(self, result: object) -> list[object]:
         """The results with their numbers; the nodes that they bring are written first."""
         identities = self.identities
         if identities is None or self.writer.is_long(self.thread.number):
@@ -196,7 +197,7 @@ class Recorder(Trace):
             self.writer.write("graph", thread=self.thread.number, nodes=nodes)
         return found
 
-    def _raised(self, op: str, error: Exception, place: dict[str, Any]) -> None:
+    def _raised(self, op: str, error: Exception, place: dict[str, object]) -> None:
         if self.thread.raised is error or isinstance(error, StopIteration):
             return  # on its way out, seen before
         self.thread.raised = error
@@ -273,7 +274,7 @@ class Recorder(Trace):
         if _data(t) != data:
             self._silent("saved", node.name(), t, writes_when_saved=writes, writes_when_used=t._storage[0])
 
-    def reads(self, op: str, args: tuple[Any, ...]) -> None:
+    def reads(self, op: str, args: tuple[object, ...]) -> None:
         if not self._lost_writes:
             return
         for value in args:
@@ -334,7 +335,7 @@ def _data(t: Tensor) -> str:
     return data_digest(np.ascontiguousarray(t._array).tobytes())
 
 
-def _results(result: object, more: Callable[[Tensor], dict[str, Any]] | None = None) -> list[Any]:
+def _results(result: object, more: Callable[[Tensor], dict[str, object]] | None = None) -> list[object]:
     if isinstance(result, Tensor):
         flags = flags_of(result)
         return [
@@ -367,9 +368,9 @@ def watching(recorder: Recorder) -> Iterator[None]:
     from ..nn import functional
 
     undo: list[Callable[[], None]] = []
-    wrapped: dict[int, Any] = {}
+    wrapped: dict[int, object] = {}
 
-    def watch(name: str, function: Callable[..., Any]) -> Any:
+    def watch(name: str, function: Callable[..., object]) -> Any:
         if id(function) not in wrapped:
             wrapped[id(function)] = recorder.watched(name, function)
         return wrapped[id(function)]

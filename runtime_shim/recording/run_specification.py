@@ -73,7 +73,7 @@ class Specification:
         return cls(**fields)
 
 
-def read_events(path: Path) -> Iterator[dict[str, Any]]:
+def read_events(path: Path) -> Iterator[dict[str, object]]:
     """The events of a recording; a last line that was cut short is left out."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:

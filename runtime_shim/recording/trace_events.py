@@ -178,7 +178,7 @@ class TensorIdentities:
             "node": None if node is None else self._node(node),
         }
 
-    def take_new_nodes(self) -> list[dict[str, Any]]:
+    def take_new_nodes(self) -> list[dict[str, object]]:
         """The nodes met since the last call: `{"node": 3, "name": "MulBackward0", "next": [1, 2]}`."""
         found, self._new_nodes = self._new_nodes, []
         return found
@@ -194,7 +194,7 @@ class TensorIdentities:
                 following.append(its_number)
                 if is_new:
                     left.append((its_number, following_node))
-            fields: dict[str, Any] = {"node": own, "name": one.name().rpartition("::")[2], "next": following}
+            fields: dict[str, object] = {"node": own, "name": one.name().rpartition("::")[2], "next": following}
             if isinstance(one, AccumulateGrad):
                 fields["leaf"] = self._tensors.of(one.variable)[0]
                 fields["shape"] = one.variable._array.shape

@@ -80,7 +80,7 @@ class Saved:
         if state.saved_tensor_hooks:
             self._pack(t, *state.saved_tensor_hooks[-1])
 
-    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+    def register_hooks(self, pack_hook: Callable[[Tensor], object], unpack_hook: Callable[[object], Tensor]) -> None:
         """Pack what is saved, as if the hooks had been there when it was saved. RuntimeError if there are hooks, or if
         it was freed.
         """

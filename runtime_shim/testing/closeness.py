@@ -155,9 +155,8 @@ class _Comparison:
             )
         relative = difference / abs(expected) if expected else math.inf
         raise AssertionError(
-            f"{kind} are not close!\n\nExpected {expected} but got {actual}.\n"
-            f"Absolute difference: {difference} (up to {atol} allowed)\n"
-            f"Relative difference: {relative} (up to {rtol} allowed){_item(place)}"
+            f"{kind} are not close!\n\nExpected {expected} but got {actual}.\nAbsolute difference: {difference} (up to "
+            f"{atol} allowed)\nRelative difference: {relative} (up to {rtol} allowed){_item(place)}"
         )
 
     def _tensors(self, actual: Tensor, expected: Tensor, place: str) -> None:
@@ -202,9 +201,8 @@ def _tensor_message(a: Any, b: Any, same: Any, rtol: float, atol: float) -> str:
             return f"{kind} are not equal!\n\nExpected {b.item()} but got {a.item()}.{_difference(a.item(), b.item())}"
         relative = difference / abs(b.item()) if b.item() else math.inf
         return (
-            f"{kind} are not close!\n\nExpected {b.item()} but got {a.item()}.\n"
-            f"Absolute difference: {difference} (up to {atol} allowed)\n"
-            f"Relative difference: {relative} (up to {rtol} allowed)"
+            f"{kind} are not close!\n\nExpected {b.item()} but got {a.item()}.\nAbsolute difference: {difference} (up "
+            f"to {atol} allowed)\nRelative difference: {relative} (up to {rtol} allowed)"
         )
     bad = ~same
     total, count = int(a.size), int(bad.sum())
@@ -236,21 +234,20 @@ def _item(place: str) -> str:
 
 def _incomparable(actual: object, expected: object) -> TypeError:
     return TypeError(
-        "No comparison pair was able to handle inputs of type "
-        f"{type(actual)} and {type(expected)}."
+        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
     )  # fmt: skip
 
 
 def make_tensor(
     *shape: Any,
     dtype: dtypes.dtype,
-    device: Any = "cpu",
+    device: object = "cpu",
     low: float | None = None,
     high: float | None = None,
     requires_grad: bool = False,
     noncontiguous: bool = False,
     exclude_zero: bool = False,
-    memory_format: Any = None,
+    memory_format: object = None,
 ) -> Tensor:
     """A tensor of that shape with uniformly drawn elements in `[low, high)`.
 

@@ -10,6 +10,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from ..core.function_table import AnyFunction
 from ..core.supported_names import refuses_missing
 
 PyTree = Any
@@ -159,9 +160,7 @@ def tree_structure(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(
-    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: Callable[[Any], bool] | None = None
-) -> PyTree:
+def tree_map(func: AnyFunction, tree: PyTree, *rests: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree:
     """The tree of what `func` makes of each leaf, and of the leaves in its place in the others."""
     leaves, spec = tree_flatten(tree, is_leaf)
     others = [_leaves_like(spec, rest) for rest in rests]

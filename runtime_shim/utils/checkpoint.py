@@ -13,6 +13,7 @@ from ..aten.random_numbers import get_rng_state, set_rng_state
 from ..autograd import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
+from ..core.function_table import AnyFunction
 from ..core.gradient_modes import enable_grad, no_grad
 from ..core.supported_names import missing_attribute
 from ..core.tensor import Tensor
@@ -51,7 +52,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
         _early_stop = before
 
 
-def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def detach_variable(inputs: tuple[object, ...]) -> tuple[object, ...]:
     """The inputs without their history, requiring grad as they do."""
     found = []
     for value in inputs:
@@ -77,15 +78,15 @@ def _random_state(state: Tensor | None) -> Iterator[None]:
         set_rng_state(before)
 
 
-def _no_context() -> tuple[Any, Any]:
+def _no_context() -> tuple[object, object]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
 def checkpoint(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *args: Any,
     use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] = _no_context,
+    context_fn: Callable[[], tuple[object, object]] = _no_context,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
@@ -170,7 +171,7 @@ class _NoopSaveInputs(Function):
     """A node that keeps the inputs, so that hooks of an outer checkpoint see them."""
 
     @staticmethod
-    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
+    def forward(ctx: object, *tensors: Tensor) -> Tensor:
         from ..core.function_table import FUNCTIONS
 
         return FUNCTIONS["empty"]((0,))
@@ -181,7 +182,7 @@ class _NoopSaveInputs(Function):
         order = {i: nr for nr, i in enumerate(places)}
         others = [None if isinstance(value, Tensor) else value for value in inputs]
 
-        def get_args(tensors: tuple[Any, ...]) -> list[Any]:
+        def get_args(tensors: tuple[object, ...]) -> list[object]:
             found = [tensors[order[i]] if i in order else value for i, value in enumerate(others)]
             return found[1:]
 
@@ -189,7 +190,7 @@ class _NoopSaveInputs(Function):
         ctx.save_for_backward(*(inputs[i] for i in places))
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: object, *grads: Any) -> Any:
         raise AssertionError("Did not expect to backward on this graph")
 
 
@@ -237,7 +238,7 @@ class _Frame:
             )
 
 
-def _metadata(t: Tensor) -> dict[str, Any]:
+def _metadata(t: Tensor) -> dict[str, object]:
     return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
 
 
@@ -318,7 +319,7 @@ class _Packing(saved_tensors_hooks):
 
 
 def _checkpoint_by_hooks(
-    function: Callable[..., Any],
+    function: AnyFunction,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     preserve: bool,
@@ -366,7 +367,7 @@ def checkpoint_sequential(
     parts = list(functions.children()) if hasattr(functions, "children") else list(functions)
 
     def run(start: int, end: int) -> Callable[[Any], Any]:
-        def forward(value: Any) -> Any:
+        def forward(value: object) -> Any:
             for part in parts[start : end + 1]:
                 value = part(value)
             return value

@@ -164,9 +164,8 @@ def bmm(self: Array, mat2: Array) -> Array:
             raise RuntimeError(f"{name} must be a 3D tensor")
     if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
         raise RuntimeError(
-            "Expected size for first two dimensions of batch2 tensor to be: "
-            f"{sizes((self.shape[0], self.shape[2]))} but got: "
-            f"{sizes(mat2.shape[:2])}."
+            f"Expected size for first two dimensions of batch2 tensor to be: {sizes((self.shape[0], self.shape[2]))} "
+            f"but got: {sizes(mat2.shape[:2])}."
         )
     if self.dtype != mat2.dtype:
         raise RuntimeError(

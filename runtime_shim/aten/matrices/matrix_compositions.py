@@ -12,8 +12,8 @@ from ...core.dtypes import Array, sizes
 from ...core.error_texts import UnsupportedError
 from ...core.function_table import FUNCTIONS, return_type
 from ...core.tensor import Tensor
-from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ...dispatch.registration import composite, op
+from ...dispatch.op_description import RESIZED, Computes
+from ...dispatch.registration import composite, inner_op, op
 from ..elementwise import conj
 from .linalg import check_addmv_dtypes
 from .matrix_functions import LinAlgError
@@ -90,7 +90,7 @@ def logdet(self: Tensor) -> Tensor:
     return FUNCTIONS["where"](sign < 0, float("nan"), logarithm)
 
 
-def _by_old_name(name: str, new: str, results: Callable[[Any], Any] = lambda result: result) -> None:
+def _by_old_name(name: str, new: str, results: Callable[[object], object] = lambda result: result) -> None:
     @composite(name)
     def call(self: Tensor, *args: object, **kwargs: object) -> Any:
         return results(FUNCTIONS[new](self, *args, **kwargs))
@@ -140,15 +140,7 @@ def _pinv_back(grad: Tensor, result: Tensor, A: Tensor) -> Tensor:
     return -(k @ inverse).mH + (rest @ inverse) @ adjoint + turned - (turned @ inverse) @ A
 
 
-@op(
-    "_pinv",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="LinalgPinvBackward0",
-    method=False,
-    function=False,
-    A=lambda grad, result, A: _pinv_back(grad, result, A),
-)
+@inner_op("_pinv", node="LinalgPinvBackward0", A=lambda grad, result, A: _pinv_back(grad, result, A))
 def _pinv(A: Array, absolute: Any, relative: Any) -> Array:
     if A.ndim < 2 or A.dtype.kind not in "fc" or A.dtype == np.float16:
         name = dtypes.of(A).scalar_name
@@ -199,7 +191,6 @@ def _sum(self: Any, product: Array, beta: Any, alpha: Any) -> Array:
     computes=Computes("ifc", "addmv_impl_cpu"),
     out=RESIZED,
     inplace=True,
-    tensor_params=("self", "mat", "vec"),
     self=lambda grad, beta: _scaled(grad, beta),
     mat=lambda grad, vec, alpha: _scaled(grad.outer(conj(vec)), alpha),
     vec=lambda grad, mat, alpha: _scaled(conj(mat.t()).mv(grad), alpha),
@@ -236,7 +227,6 @@ def _check_batches(batch1: Any, batch2: Any) -> None:
     computes=Computes("ifc", "baddbmm"),
     out=RESIZED,
     inplace=True,
-    tensor_params=("self", "batch1", "batch2"),
     self=lambda grad, beta: _scaled(grad, beta),
     batch1=lambda grad, batch2, alpha: _scaled(grad.bmm(conj(batch2.transpose(1, 2))), alpha),
     batch2=lambda grad, batch1, alpha: _scaled(conj(batch1.transpose(1, 2)).bmm(grad), alpha),
@@ -246,14 +236,10 @@ def baddbmm(self: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: 
     return _sum(self, np.matmul(batch1, batch2), beta, alpha)
 
 
-@op(
+@inner_op(
     "_cdist_forward",
     computes=Computes("f", "cdist"),
-    out=RESIZED,
     node="CdistBackward0",
-    method=False,
-    function=False,
-    tensor_params=("x1", "x2"),
     x1=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -2),
     x2=lambda grad, x1, x2, p, result: _pairs_back(grad, x1, x2, p, result, -3),
 )

@@ -74,8 +74,13 @@ def _of_matrices(t: Tensor) -> Tensor:
     return t.unsqueeze(-1).unsqueeze(-1)
 
 
-@op("linalg_det", node="LinalgDetBackward0", computes=_FLOATING, out=RESIZED, method=False,
-    A=lambda grad, A, result: _of_matrices(grad * result.conj()) * _inverse_conj(A))  # fmt: skip
+@op(
+    "linalg_det",
+    computes=_FLOATING,
+    out=RESIZED,
+    method=False,
+    A=lambda grad, A, result: _of_matrices(grad * result.conj()) * _inverse_conj(A),
+)
 def linalg_det(A: Array) -> Array:
     check_matrix("linalg.det", A)
     return np.asarray(np.linalg.det(A), A.dtype)
@@ -296,8 +301,13 @@ def _svd_gradient(grads: Any, result: Tensor) -> Tensor:
     return found if rest is None else found + rest
 
 
-@op("linalg_svd", node="LinalgSvdBackward0", computes=_FLOATING, method=False, outputs=_Singular._make,
-    A=lambda grads, result: _svd_gradient(grads, result))  # fmt: skip
+@op(
+    "linalg_svd",
+    computes=_FLOATING,
+    method=False,
+    outputs=_Singular._make,
+    A=lambda grads, result: _svd_gradient(grads, result),
+)
 def linalg_svd(A: Array, full_matrices: bool = True, driver: str | None = None) -> tuple[Array, Array, Array]:
     if driver is not None:
         raise RuntimeError(

@@ -14,7 +14,7 @@ from ...core.error_texts import warn_once, wrong_type
 from ...core.function_table import ATEN_ALONE, FUNCTIONS
 from ...core.tensor import Tensor
 from ...dispatch.op_description import ANY_DTYPE, EXPECTED_OUT, OPS, RESIZED, Computes, OutRule
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op, op
 from ..extremes import over_one
 from ..reductions import dims_of, restore
 
@@ -161,17 +161,7 @@ def _kernel_along(
 
 
 def _overload(number: int, kernel: Any, gradient: Any) -> Any:
-    return op(
-        "norm",
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        node=f"NormBackward{number}",
-        title="norm",
-        method=False,
-        function=False,
-        leak=1,
-        self=gradient,
-    )(kernel)
+    return inner_op("norm", node=f"NormBackward{number}", title="norm", leak=1, self=gradient)(kernel)
 
 
 def _computed_in(grad: Tensor, self: Tensor) -> Tensor:

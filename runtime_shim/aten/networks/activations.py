@@ -15,7 +15,6 @@ from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import laid_out_like
 from ...core.tensor import Tensor
 from ...dispatch.op_description import (
-    ANY_DTYPE,
     EXPECTED_OUT,
     RESIZED,
     Computes,
@@ -24,7 +23,7 @@ from ...dispatch.op_description import (
     not_for_complex,
 )
 from ...dispatch.op_node import recorded_write
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op, op
 from ..elementwise import mul_scalar
 from ..ufunc_makers import unary
 from .backward_kernels import (
@@ -54,14 +53,8 @@ def _relu(a: Any) -> Any:
 _ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros((), np.float64)}
 
 
-@op(
+@inner_op(
     "threshold_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="ThresholdBackwardBackward0",
-    method=False,
-    function=False,
-    tensor_params=("grad_output", "self"),
     grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
     self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
@@ -88,14 +81,8 @@ def _leaky_relu_kernel(self: Tensor, negative_slope: float = 0.01) -> Array:
     return elementwise(np.where(self > 0, self, self * self.dtype.type(negative_slope)), self)
 
 
-@op(
+@inner_op(
     "leaky_relu_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="LeakyReluBackwardBackward0",
-    method=False,
-    function=False,
-    tensor_params=("grad_output", "self"),
     grad_output=lambda grad, self, slope: leaky_relu_backward(grad, self, slope),
     self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
@@ -140,37 +127,20 @@ def _leaky_relu_written_back(grad: Tensor, result: Tensor, negative_slope: float
 
 
 # Written in place these save what they wrote, so that nothing need be kept of what was there.
-_leaky_relu_written = op(
-    "leaky_relu",
-    computes=Computes("f"),
-    out=RESIZED,
-    node="LeakyReluBackward1",
-    inplace=True,
-    method=False,
-    function=False,
-    self=_leaky_relu_written_back,
+_leaky_relu_written = inner_op(
+    "leaky_relu", computes=Computes("f"), node="LeakyReluBackward1", inplace=True, self=_leaky_relu_written_back
 )(_leaky_relu_kernel)
-_elu_written = op(
-    "elu",
-    computes=Computes("f"),
-    out=RESIZED,
-    node="EluBackward1",
-    inplace=True,
-    method=False,
-    function=False,
-    self=_elu_written_back,
-)(_elu_kernel)
+_elu_written = inner_op("elu", computes=Computes("f"), node="EluBackward1", inplace=True, self=_elu_written_back)(
+    _elu_kernel
+)
 
-leaky_relu = op(
+leaky_relu = inner_op(
     "leaky_relu",
     computes=Computes("f"),
-    out=RESIZED,
-    method=False,
-    function=False,
     self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
 )(_leaky_relu_kernel)
 leaky_relu.inplace = _leaky_relu_written.inplace  # type: ignore[attr-defined]
-elu = op("elu", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_elu_back)(_elu_kernel)
+elu = inner_op("elu", computes=Computes("f"), self=_elu_back)(_elu_kernel)
 elu.inplace = _elu_written.inplace  # type: ignore[attr-defined]
 
 
@@ -197,14 +167,8 @@ def celu(self: Array, alpha: float = 1.0) -> Array:
     return elementwise(np.where(above, self, below).astype(self.dtype, copy=False), self)
 
 
-@op(
+@inner_op(
     "hardtanh_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="HardtanhBackwardBackward0",
-    method=False,
-    function=False,
-    tensor_params=("grad_output", "self"),
     grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
     self=lambda grad: FUNCTIONS["zeros_like"](grad),
 )
@@ -212,7 +176,7 @@ def hardtanh_backward(grad_output: Array, self: Array, min_val: float, max_val: 
     return np.where((self <= min_val) | (self >= max_val), grad_output.dtype.type(0), grad_output)
 
 
-@op(
+@inner_op(
     "hardtanh",
     computes=Computes(
         "if",
@@ -221,10 +185,7 @@ def hardtanh_backward(grad_output: Array, self: Array, min_val: float, max_val: 
             not_for_complex("clamp is not supported for complex types"),
         ),
     ),
-    out=RESIZED,
     inplace=True,
-    method=False,
-    function=False,
     leak=1,
     self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
 )
@@ -238,14 +199,9 @@ def _no_second_derivative() -> Tensor:
     raise RuntimeError("derivative for aten::hardsigmoid_backward is not implemented")
 
 
-@op(
+@inner_op(
     "hardsigmoid_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="NotImplemented",
-    method=False,
-    function=False,
-    tensor_params=("grad_output", "self"),
     grad_output=lambda grad: _no_second_derivative(),
     self=lambda grad: _no_second_derivative(),
 )
@@ -253,28 +209,12 @@ def hardsigmoid_backward(grad_output: Array, self: Array) -> Array:
     return np.where((self > -3) & (self < 3), grad_output / grad_output.dtype.type(6), grad_output.dtype.type(0))
 
 
-@op(
-    "hardsigmoid",
-    computes=Computes("f"),
-    out=RESIZED,
-    inplace=True,
-    method=False,
-    function=False,
-    self=lambda grad, self: hardsigmoid_backward(grad, self),
-)
+@inner_op("hardsigmoid", computes=Computes("f"), inplace=True, self=lambda grad, self: hardsigmoid_backward(grad, self))
 def hardsigmoid(self: Array) -> Array:
     return elementwise(np.clip(self + 3, 0, 6) / self.dtype.type(6), self)
 
 
-@op(
-    "hardswish",
-    computes=Computes("f"),
-    out=RESIZED,
-    inplace=True,
-    method=False,
-    function=False,
-    self=lambda grad, self: hardswish_backward(grad, self),
-)
+@inner_op("hardswish", computes=Computes("f"), inplace=True, self=lambda grad, self: hardswish_backward(grad, self))
 def hardswish(self: Array) -> Array:
     return elementwise(self * np.clip(self + 3, 0, 6) / self.dtype.type(6), self)
 
@@ -284,19 +224,12 @@ def _mish_back(grad: Tensor, self: Tensor) -> Tensor:
     return grad * (t + self * self.sigmoid() * (1 - t * t))
 
 
-@op("mish", computes=Computes("f"), out=RESIZED, inplace=True, method=False, function=False, self=_mish_back)
+@inner_op("mish", computes=Computes("f"), inplace=True, self=_mish_back)
 def mish(self: Array) -> Array:
     return elementwise(self * np.tanh(np.logaddexp(0, self)).astype(self.dtype), self)
 
 
-@op(
-    "log_sigmoid",
-    computes=Computes("f"),
-    out=RESIZED,
-    method=False,
-    function=False,
-    self=lambda grad, self: log_sigmoid_backward(grad, self),
-)
+@inner_op("log_sigmoid", computes=Computes("f"), self=lambda grad, self: log_sigmoid_backward(grad, self))
 def logsigmoid(self: Array) -> Array:
     return packed((np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self)))).astype(self.dtype, copy=False))
 
@@ -325,7 +258,7 @@ def _glu_back(grad: Tensor, self: Tensor, dim: int) -> Tensor:
     return FUNCTIONS["cat"]([grad * gate, grad * a * gate * (1 - gate)], dim)
 
 
-@op("glu", computes=Computes("f"), out=RESIZED, method=False, function=False, self=_glu_back)
+@inner_op("glu", computes=Computes("f"), self=_glu_back)
 def glu(self: Array, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
@@ -336,13 +269,8 @@ def glu(self: Array, dim: int = -1) -> Array:
     return (a / (1 + np.exp(-b))).astype(self.dtype, copy=False)
 
 
-@op(
+@inner_op(
     "_prelu_kernel",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="PreluKernelBackward0",
-    method=False,
-    function=False,
     self=lambda grad, self, weight: FUNCTIONS["where"](self >= 0, grad, grad * weight),
     weight=lambda grad, self, weight: FUNCTIONS["where"](self >= 0, 0.0, grad * self),
 )
@@ -384,12 +312,9 @@ def erf(self: Array) -> Array:
     return in_order_of(_ERF(self).astype(self.dtype), [self]) if self.size else self.copy()
 
 
-@op(
+@inner_op(
     "gelu",
     computes=Computes("f", "GeluKernelImpl"),
-    out=RESIZED,
-    method=False,
-    function=False,
     self=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
 )
 def gelu(self: Array, approximate: str = "none") -> Array:
@@ -403,12 +328,9 @@ def gelu(self: Array, approximate: str = "none") -> Array:
     return elementwise(one(0.5) * self * (1 + _ERF(self * one(math.sqrt(0.5))).astype(self.dtype)), self)
 
 
-@op(
+@inner_op(
     "softplus",
     computes=Computes("f"),
-    out=RESIZED,
-    method=False,
-    function=False,
     self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
 )
 def softplus(self: Array, beta: float = 1, threshold: float = 20) -> Array:
@@ -416,13 +338,10 @@ def softplus(self: Array, beta: float = 1, threshold: float = 20) -> Array:
     return elementwise(found, self)
 
 
-@op(
+@inner_op(
     "silu",
     computes=Computes("fc"),
-    out=RESIZED,
     inplace=True,
-    method=False,
-    function=False,
     self=lambda grad, self: grad * self.sigmoid() * (1 + self * (1 - self.sigmoid())),
 )
 def silu(self: Array) -> Array:
@@ -434,15 +353,7 @@ _add: Any = np.add
 _maximum: Any = np.maximum
 
 
-@op(
-    "softmax_",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="SoftmaxBackward0",
-    method=False,
-    function=False,
-    self=lambda grad, result, dim: softmax_backward(grad, result, dim),
-)
+@inner_op("softmax_", self=lambda grad, result, dim: softmax_backward(grad, result, dim))
 def _softmax(self: Array, dim: int) -> Array:
     d = dim if 0 <= dim < self.ndim else wrap_dim(dim, self.ndim)
     if not self.size:
@@ -457,15 +368,7 @@ def _softmax(self: Array, dim: int) -> Array:
     return e
 
 
-@op(
-    "log_softmax_",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="LogSoftmaxBackward0",
-    method=False,
-    function=False,
-    self=lambda grad, result, dim: log_softmax_backward(grad, result, dim),
-)
+@inner_op("log_softmax_", self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
 def _log_softmax(self: Array, dim: int) -> Array:
     d = wrap_dim(dim, self.ndim)
     if not self.size:

@@ -9,11 +9,10 @@ import numpy as np
 
 from ...core.dtypes import Array, Ints, sizes
 from ...core.error_texts import wrong_type
-from ...core.function_table import FUNCTIONS
+from ...core.function_table import FUNCTIONS, AnyFunction
 from ...core.memory_layout import in_format_of, suggested_format
 from ...core.tensor import Tensor, new_tensor
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from .pooling import flat_indices, greatest, register_pick
 from .pooling_windows import check_two_or_three, one_int
 
@@ -74,15 +73,8 @@ def _computed(x: Array) -> Array:
 
 def _register_means(rank: int) -> Callable[..., Tensor]:
     name = f"adaptive_avg_pool{rank}d"
-    options: Any = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 
-    @op(
-        name,
-        node=f"AdaptiveAvgPool{rank}DBackward0",
-        leak=1,
-        self=lambda grad, self: backward(grad, self),
-        **options,
-    )
+    @inner_op(name, node=f"AdaptiveAvgPool{rank}DBackward0", leak=1, self=lambda grad, self: backward(grad, self))
     def forward(self: Array, output_size: Ints) -> Array:
         found, counts = _computed(self), []
         for axis, size in zip(range(-rank, 0), output_size, strict=True):
@@ -93,12 +85,11 @@ def _register_means(rank: int) -> Callable[..., Tensor]:
         found = np.ascontiguousarray(found.astype(self.dtype, copy=False))
         return in_format_of(found, self) if rank == 2 else found
 
-    @op(
+    @inner_op(
         f"{name}_backward",
         node=f"AdaptiveAvgPool{rank}DBackwardBackward0",
         grad_output=lambda grad, grad_output_shape: forward(grad, grad_output_shape[-rank:]),
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
-        **options,
     )
     def backward(grad_output: Array, self: Array) -> Array:
         _refuse_empty(f"{name}_backward", "grad_output", grad_output.shape)
@@ -117,7 +108,7 @@ def _register_means(rank: int) -> Callable[..., Tensor]:
 _MEANS = {rank: _register_means(rank) for rank in (2, 3)}
 
 
-def _adaptive_mean(rank: int, input: Tensor, output_size: Any) -> Tensor:
+def _adaptive_mean(rank: int, input: Tensor, output_size: object) -> Tensor:
     name = f"adaptive_avg_pool{rank}d"
     size = _given_size(output_size, input, rank)
     shape = input._array.shape
@@ -179,7 +170,7 @@ def _adaptive_maxima(x: Array, size: Ints) -> Array:
     pieces = [_pieces(n, o) for n, o in zip(inner, size, strict=True)]
     longest = [int((end - start).max(initial=0)) for start, end in pieces]
 
-    def candidates() -> Iterable[tuple[Array, Array, Any]]:
+    def candidates() -> Iterable[tuple[Array, Array, object]]:
         for position in np.ndindex(*longest):
             counts: Any = np.ones((1,) * rank, bool)
             places = []
@@ -207,7 +198,7 @@ def _register_maxima(rank: int) -> Callable[..., Tensor]:
 _MAXIMA = {rank: _register_maxima(rank) for rank in (2, 3)}
 
 
-def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
+def _adaptive_max(rank: int, input: Tensor, output_size: object) -> tuple[Tensor, Tensor]:
     name = f"adaptive_max_pool{rank}d"
     size = _given_size(output_size, input, rank)
     shape = input._array.shape
@@ -228,7 +219,7 @@ def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> tuple[Tensor, T
     return _MAXIMA[rank](input, indices), indices
 
 
-def _published(rank: int) -> tuple[Callable[..., tuple[Tensor, Tensor]], Callable[..., Any]]:
+def _published(rank: int) -> tuple[Callable[..., tuple[Tensor, Tensor]], AnyFunction]:
     def with_indices(input: Tensor, output_size: object, return_indices: bool = True) -> tuple[Tensor, Tensor]:
         """The greatest elements of the pieces, and their indices in the flattened input."""
         return _adaptive_max(rank, input, output_size)
@@ -263,13 +254,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: object, return_indices: bool
 
 
 __all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices",
-    "adaptive_max_pool3d",
-    "adaptive_max_pool3d_with_indices",
-]
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices",
+]  # fmt: skip

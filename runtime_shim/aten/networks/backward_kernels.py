@@ -17,16 +17,12 @@ from ...core.dtypes import Array
 from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import laid_out_like
 from ...core.tensor import Tensor
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import op
+from ...dispatch.registration import inner_op
 from ..elementwise import conj, mul_scalar
 
-_KIND: dict[str, Any] = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 
-
-@op(
+@inner_op(
     "sigmoid_backward",
-    **_KIND,
     grad_output=lambda grad, output: sigmoid_backward(grad, conj(output)),
     output=lambda grad, grad_output, output: conj(grad) * grad_output * (-2 * conj(output) + 1),
 )
@@ -34,9 +30,8 @@ def sigmoid_backward(grad_output: Array, output: Array) -> Array:
     return elementwise(grad_output * np.conjugate((1 - output) * output), grad_output, output)
 
 
-@op(
+@inner_op(
     "tanh_backward",
-    **_KIND,
     grad_output=lambda grad, output: tanh_backward(grad, conj(output)),
     output=lambda grad, grad_output, output: conj(grad) * (-2 * conj(output) * grad_output),
 )
@@ -58,9 +53,8 @@ def _elu_twice(
     return (found if is_result else elu_backward(found, self_or_result, alpha, scale, input_scale, is_result)) * below
 
 
-@op(
+@inner_op(
     "elu_backward",
-    **_KIND,
     grad_output=lambda grad, self_or_result, alpha, scale, input_scale, is_result: elu_backward(
         grad, self_or_result, alpha, scale, input_scale, is_result
     ),
@@ -92,9 +86,8 @@ def _gelu_twice(grad: Tensor, grad_output: Tensor, self: Tensor, approximate: st
 _ERF = np.vectorize(math.erf, otypes=[float])
 
 
-@op(
+@inner_op(
     "gelu_backward",
-    **_KIND,
     grad_output=lambda grad, self, approximate: gelu_backward(grad, self, approximate),
     self=_gelu_twice,
 )
@@ -116,12 +109,7 @@ def _hardswish_twice(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tensor:
     return found
 
 
-@op(
-    "hardswish_backward",
-    **_KIND,
-    grad_output=lambda grad, self: hardswish_backward(grad, self),
-    self=_hardswish_twice,
-)
+@inner_op("hardswish_backward", grad_output=lambda grad, self: hardswish_backward(grad, self), self=_hardswish_twice)
 def hardswish_backward(grad_output: Array, self: Array) -> Array:
     number = self.dtype.type
     between = grad_output * (self / number(3) + number(0.5))
@@ -135,9 +123,8 @@ def _softplus_twice(grad: Tensor, grad_output: Tensor, self: Tensor, beta: float
     return mul_scalar(slope * (scaled < threshold).to(grad.dtype), beta)
 
 
-@op(
+@inner_op(
     "softplus_backward",
-    **_KIND,
     grad_output=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
     self=_softplus_twice,
 )
@@ -152,11 +139,8 @@ def _log_sigmoid_twice(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tenso
     return grad * grad_output * (share - 1) * share
 
 
-@op(
-    "log_sigmoid_backward",
-    **_KIND,
-    grad_output=lambda grad, self: log_sigmoid_backward(grad, self),
-    self=_log_sigmoid_twice,
+@inner_op(
+    "log_sigmoid_backward", grad_output=lambda grad, self: log_sigmoid_backward(grad, self), self=_log_sigmoid_twice
 )
 def log_sigmoid_backward(grad_output: Array, self: Array) -> Array:
     return laid_out_like(np.asarray(grad_output / (1 + np.exp(self))), grad_output)
@@ -168,9 +152,8 @@ def _softmax_twice(grad: Tensor, grad_output: Tensor, output: Tensor, dim: int) 
     )
 
 
-@op(
+@inner_op(
     "softmax_backward",
-    **_KIND,
     node="SoftmaxBackwardDataBackward0",
     grad_output=lambda grad, output, dim: softmax_backward(grad, output, dim),
     output=_softmax_twice,
@@ -182,9 +165,8 @@ def softmax_backward(grad_output: Array, output: Array, dim: int) -> Array:
     return packed(output * (grad_output - common))
 
 
-@op(
+@inner_op(
     "log_softmax_backward",
-    **_KIND,
     node="LogSoftmaxBackwardDataBackward0",
     grad_output=lambda grad, output, dim: grad - (grad * output.exp()).sum(dim, True),
     output=lambda grad, grad_output, output, dim: -grad_output.sum(dim, True) * output.exp() * grad,
@@ -207,12 +189,8 @@ def _mse_twice(grad: Tensor, grad_output: Tensor, input: Tensor, reduction: int)
     return spread_over(2 * (grad * grad_output), input.numel(), reduction)
 
 
-@op(
+@inner_op(
     "mse_loss_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     grad_output=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
     self=lambda grad, grad_output, self, reduction: _mse_twice(grad, grad_output, self, reduction),
     target=lambda grad, grad_output, target, reduction: -_mse_twice(grad, grad_output, target, reduction),
@@ -236,12 +214,8 @@ def _huber_output(grad: Tensor, grad_output: Tensor, self: Tensor, target: Tenso
     return (slope * grad).sum()
 
 
-@op(
+@inner_op(
     "huber_loss_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     grad_output=_huber_output,
     self=_huber_twice,
     target=lambda grad, grad_output, self, target, reduction, delta: (
@@ -267,13 +241,8 @@ def _smooth_l1_twice(
     return spread_over(grad * grad_output * near / beta, self.numel(), reduction)
 
 
-@op(
+@inner_op(
     "smooth_l1_loss_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="SmoothL1LossBackwardBackward0",
-    method=False,
-    function=False,
     grad_output=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(
         grad, self, target, reduction, beta
     ),

@@ -18,9 +18,8 @@ from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor, new_tensor
 from ...core.thread_state import AUTOGRAD, tls
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
 from ...dispatch.op_node import arrays
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from ..elementwise import mul_scalar
 from .convolution_kernels import convolved_size, correlate, spread, weight_gradient
 
@@ -157,27 +156,14 @@ def _empty(input: Array, channels: int, size: Ints) -> Array:
     return np.zeros((input.shape[0], channels if input.shape[1] else 0, *size), input.dtype)
 
 
-convolution = op(
-    "convolution",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="ConvolutionBackward0",
-    method=False,
-    function=False,
-    below=_convolution_below,
-    input=input_gradient,
-    weight=_weight_gradient,
-    bias=_sum_channels,
+convolution = inner_op(
+    "convolution", below=_convolution_below, input=input_gradient, weight=_weight_gradient, bias=_sum_channels
 )(_convolution)
 
 
-@op(
+@inner_op(
     "convolution_weight",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="ConvolutionBackwardBackward0",
-    method=False,
-    function=False,
     x=lambda grad, x, g, stride, padding, dilation, groups: input_gradient(
         _conjugate(g), x, _conjugate(grad), stride, padding, dilation, False, groups
     ),
@@ -257,16 +243,14 @@ def _check_shapes(
     wanted = w[0] if transposed else w[1] * groups
     if x[1] != wanted:
         raise RuntimeError(
-            f"Given {'transposed=1, ' if transposed else f'groups={groups}, '}weight of size "
-            f"{sizes(w)}, expected input{sizes(x)} to have {wanted} channels, but got "
-            f"{x[1]} channels instead"
+            f"Given {'transposed=1, ' if transposed else f'groups={groups}, '}weight of size {sizes(w)}, expected "
+            f"input{sizes(x)} to have {wanted} channels, but got {x[1]} channels instead"
         )
     filters = w[1] * groups if transposed else w[0]
     if bias is not None and bias != (filters,):
         raise RuntimeError(
-            f"Given {'transposed=1, ' if transposed else ''}weight of size {sizes(w)}, expected bias "
-            f"to be 1-dimensional with {filters} elements, but got bias of size {sizes(bias)} "
-            "instead"
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {sizes(w)}, expected bias to be "
+            f"1-dimensional with {filters} elements, but got bias of size {sizes(bias)} instead"
         )
     if not transposed:
         have = [n + 2 * p for n, p in zip(x[2:], padding, strict=True)]
@@ -372,7 +356,7 @@ def _checked_options(
     transposed: bool,
     output_padding: object,
     groups: int,
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
     """The options of a convolution of as many dimensions as the weight has; RuntimeError for what doesn't fit."""
     count = weight._array.ndim - 2
     if count <= 0:

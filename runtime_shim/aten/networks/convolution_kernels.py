@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import Array, Ints
+from ...core.dtypes import Array, Ints, NumpyDtype
 
 # Elements of the column matrix that is made at a time: bounds memory while keeping the products large.
 _CHUNK = 1 << 22
@@ -80,7 +80,7 @@ def _columns(x: Array, rows: slice, groups: int, kernel: Ints, stride: Ints, dil
     return _windows(part, kernel, stride, dilation, out).reshape(shape)
 
 
-def _wide(*operands: Array) -> tuple[tuple[Array, ...], np.dtype[Any]]:
+def _wide(*operands: Array) -> tuple[tuple[Array, ...], NumpyDtype]:
     """float16 operands as float32: sums of products need the width."""
     dtype = operands[0].dtype
     if dtype.char == "e":

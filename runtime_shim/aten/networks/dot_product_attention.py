@@ -15,23 +15,15 @@ from ...core.dtypes import Array
 from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import blank_like
 from ...core.tensor import Tensor, requires_grad
-from ...dispatch.op_description import ANY_DTYPE, OPS, RESIZED
-from ...dispatch.registration import op
+from ...dispatch.op_description import OPS
+from ...dispatch.registration import inner_op
 from ..elementwise import mul_scalar
 from ..matrices.linalg import matmul
 from ..ufunc_makers import no_autograd_kernel
 from .backward_kernels import softmax_backward
 
 
-@op(
-    "_safe_softmax",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="SafeSoftmaxBackward0",
-    method=False,
-    function=False,
-    self=lambda grad, result, dim: softmax_backward(grad, result, dim),
-)
+@inner_op("_safe_softmax", self=lambda grad, result, dim: softmax_backward(grad, result, dim))
 def safe_softmax(self: Array, dim: int) -> Array:
     """Softmax that is 0 in rows of negative infinities."""
     with np.errstate(invalid="ignore"):
@@ -77,14 +69,9 @@ def _attention(query: Array, key: Array, is_causal: bool, attn_mask: Any, scale:
 _NAME = "_scaled_dot_product_flash_attention_for_cpu"
 
 
-@op(
+@inner_op(
     _NAME,
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="ScaledDotProductFlashAttentionForCpuBackward0",
-    method=False,
-    function=False,
-    tensor_params=("query", "key", "value"),
     query=lambda grad, query, key, value, is_causal, attn_mask, scale: _slope(
         grad, query, key, value, is_causal, attn_mask, scale, 0
     ),
@@ -105,19 +92,7 @@ def _fused(query: Array, key: Array, value: Array, is_causal: bool, attn_mask: A
 _refuse = no_autograd_kernel(f"{_NAME}_backward")
 
 
-@op(
-    f"{_NAME}_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="NotImplemented",
-    method=False,
-    function=False,
-    tensor_params=("grad_output", "query", "key", "value"),
-    grad_output=_refuse,
-    query=_refuse,
-    key=_refuse,
-    value=_refuse,
-)
+@inner_op(f"{_NAME}_backward", node="NotImplemented", grad_output=_refuse, query=_refuse, key=_refuse, value=_refuse)
 def _slope(
     grad_output: Array,
     query: Array,

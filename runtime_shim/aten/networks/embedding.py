@@ -9,8 +9,8 @@ import numpy as np
 from ...core.dtypes import Array
 from ...core.function_table import FUNCTIONS
 from ...core.tensor import Tensor, new_tensor
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.op_description import ANY_DTYPE
+from ...dispatch.registration import composite, inner_op, op
 
 
 def _embedding_below(weight: Tensor, indices: Tensor, *_: object) -> Tensor:
@@ -20,13 +20,9 @@ def _embedding_below(weight: Tensor, indices: Tensor, *_: object) -> Tensor:
     return found.view(*indices._array.shape, weight._array.shape[1])
 
 
-@op(
+@inner_op(
     "embedding",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     index_lists=("indices",),
-    method=False,
-    function=False,
     below=_embedding_below,
     tensor_params=("weight", "indices"),
     weight=lambda grad, weight_shape, indices, padding_idx, scale_grad_by_freq: _embedding_backward(
@@ -46,13 +42,9 @@ def _embedding(
     return weight[indices]
 
 
-@op(
+@inner_op(
     "embedding_dense_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     index_lists=("indices",),
-    method=False,
-    function=False,
     tensor_params=("grad_output", "indices"),
     grad_output=lambda grad, indices, padding_idx, scale_grad_by_freq: _embedding_again(
         grad, indices, padding_idx, scale_grad_by_freq
@@ -98,9 +90,8 @@ def embedding(
         raise RuntimeError("'weight' must be 2-D")
     if indices._array.dtype not in (np.int64, np.int32):
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for "
-            f"embedding)"
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
         )
     if sparse:
         raise NotImplementedError("the shim has no sparse gradients; supported: sparse=False")
@@ -137,8 +128,6 @@ def bag_numbers(indices: Any, offsets: Any, include_last_offset: bool) -> tuple[
     computes=ANY_DTYPE,
     method=False,
     function=False,
-    node="EmbeddingBagBackward0",
-    tensor_params=("weight", "per_sample_weights"),
     numbers=None,
     weight=lambda grad, weight, indices, bags, count, mode, padding_idx, scale, per_sample_weights: (
         _bag_weight_gradient(grad, weight, indices, bags, count, mode, padding_idx, scale, per_sample_weights)

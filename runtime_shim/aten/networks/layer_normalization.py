@@ -10,8 +10,7 @@ from ...core.dtypes import Array, Ints, sizes
 from ...core.error_texts import require_tensors
 from ...core.tensor import Tensor, new_tensor
 from ...core.thread_state import tls
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from .normalization import check_mixed_dtypes, moments, statistics_dtype
 
 
@@ -65,17 +64,7 @@ def _layer_bias(grad: Tensor, bias: Tensor, normalized_shape: Ints) -> Tensor:
     return grad.sum(lead) if lead else grad
 
 
-@op(
-    "native_layer_norm",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    tensor_params=("input", "weight", "bias"),
-    input=_layer_input,
-    weight=_layer_weight,
-    bias=_layer_bias,
-)
+@inner_op("native_layer_norm", input=_layer_input, weight=_layer_weight, bias=_layer_bias)
 def native_layer_norm(
     input: Array,
     normalized_shape: Ints,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
-from ...core.dtypes import Array, sizes
+from ...core.dtypes import Array, NumpyDtype, sizes
 from ...core.function_table import FUNCTIONS
 from ...core.tensor import Tensor, new_tensor, requires_grad
 from ...core.thread_state import AUTOGRAD, tls
-from ...dispatch.op_description import ANY_DTYPE, OPS, RESIZED
+from ...dispatch.op_description import OPS
 from ...dispatch.op_node import arrays
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from ..elementwise import div_scalar, mul_scalar
 from .backward_kernels import (
     MEAN,
@@ -76,7 +76,7 @@ def into(values: Array, ufunc: Any, operand: Array) -> Array:
     return found
 
 
-def check_cast(common: np.dtype[Any], to: np.dtype[Any]) -> None:
+def check_cast(common: NumpyDtype, to: NumpyDtype) -> None:
     if not dtypes.can_cast(common, to):
         raise dtypes.cast_error(common, to)
 
@@ -93,12 +93,8 @@ def _mse(self: object, target: object, reduction: int) -> Array:
     return reduced(difference * difference, reduction)
 
 
-mse_loss = op(
+mse_loss = inner_op(
     "mse_loss",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     below=_leaving(_mse, 2),
     self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
@@ -117,12 +113,8 @@ def _huber(self: Tensor, target: Tensor, reduction: int, delta: float) -> Array:
     return reduced(found.astype(self.dtype, copy=False), reduction)
 
 
-huber_loss = op(
+huber_loss = inner_op(
     "huber_loss",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     self=lambda grad, self, target, reduction, delta: huber_loss_backward(grad, self, target, reduction, delta),
     target=lambda grad, self, target, reduction, delta: huber_loss_backward(grad, target, self, reduction, delta),
 )(_huber)
@@ -135,13 +127,8 @@ def _smooth_l1(self: object, target: object, reduction: int, beta: float) -> Arr
     return reduced(values.astype(difference.dtype), reduction)
 
 
-smooth_l1_loss = op(
+smooth_l1_loss = inner_op(
     "smooth_l1_loss",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    node="SmoothL1LossBackward0",
-    method=False,
-    function=False,
     below=_leaving(_smooth_l1, 2),
     self=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(grad, self, target, reduction, beta),
     target=lambda grad, self, target, reduction, beta: smooth_l1_loss_backward(grad, target, self, reduction, beta),
@@ -199,15 +186,7 @@ def _nll_pick(
     return chosen(grad, target, weight, reduction, ignore_index, total_weight)
 
 
-@op(
-    "nll_loss_backward",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    tensor_params=("grad_output", "target", "weight"),
-    grad_output=_nll_pick,
-)
+@inner_op("nll_loss_backward", tensor_params=("grad_output", "target", "weight"), grad_output=_nll_pick)
 def _nll_backward(
     grad_output: Array,
     target: Array,
@@ -231,16 +210,7 @@ def _nll_backward(
 
 
 def _register_nll(name: str, node: str) -> Any:
-    return op(
-        name,
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        node=node,
-        method=False,
-        function=False,
-        tensor_params=("self", "target", "weight"),
-        self=_nll_back,
-    )(_nll)
+    return inner_op(name, node=node, tensor_params=("self", "target", "weight"), self=_nll_back)(_nll)
 
 
 nll_loss = _register_nll("nll_loss", "NllLossBackward0")
@@ -398,16 +368,7 @@ def _bce_target(grad: Tensor, self: Tensor, target: Tensor, weight: Tensor | Non
     return slope * spread_over(grad, self.numel(), reduction)
 
 
-@op(
-    "binary_cross_entropy",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    tensor_params=("self", "target", "weight"),
-    self=_bce_back,
-    target=_bce_target,
-)
+@inner_op("binary_cross_entropy", tensor_params=("self", "target", "weight"), self=_bce_back, target=_bce_target)
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Array:
     if self.dtype != target.dtype:
         found, wanted = (dtypes.of(array).scalar_name for array in (target, self))
@@ -457,12 +418,8 @@ def logsigmoid(t: Tensor) -> Tensor:
     return FUNCTIONS["minimum"](t, FUNCTIONS["zeros_like"](t)) - (-t.abs()).exp().log1p()
 
 
-@op(
+@inner_op(
     "binary_cross_entropy_with_logits",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     tensor_params=("self", "target", "weight", "pos_weight"),
     self=_with_logits_back,
     target=_with_logits_target,

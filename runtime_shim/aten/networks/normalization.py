@@ -17,8 +17,7 @@ from ...core.dtypes import Array, Ints, sizes
 from ...core.function_table import FUNCTIONS
 from ...core.tensor import Tensor, new_tensor, requires_grad
 from ...core.thread_state import AUTOGRAD, tls
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from ...tape.saved_tensors import Saved
 from .losses import refuse_gradient
 
@@ -133,12 +132,8 @@ def _batch_weight(
     return (grad * ((input - mean) * invstd)).sum([d for d in range(input._array.ndim) if d != 1])
 
 
-@op(
+@inner_op(
     "native_batch_norm",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
     tensor_params=("input", "weight", "bias", "running_mean", "running_var"),
     input=_batch_input,
     weight=_batch_weight,
@@ -277,13 +272,8 @@ def _group_weight(
     return found.sum([d for d in range(input._array.ndim) if d != 1])
 
 
-@op(
+@inner_op(
     "native_group_norm",
-    computes=ANY_DTYPE,
-    out=RESIZED,
-    method=False,
-    function=False,
-    tensor_params=("input", "weight", "bias"),
     input=_group_input,
     weight=_group_weight,
     bias=lambda grad: grad.sum([d for d in range(grad._array.ndim) if d != 1]),

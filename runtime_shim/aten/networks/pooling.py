@@ -10,12 +10,12 @@ import numpy as np
 
 from ...core.dtypes import Array, Ints, sizes
 from ...core.error_texts import wrong_type
-from ...core.function_table import FUNCTIONS
+from ...core.function_table import FUNCTIONS, AnyFunction
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor, new_tensor, requires_grad
 from ...core.thread_state import tls
-from ...dispatch.op_description import ANY_DTYPE, RESIZED, Computes
-from ...dispatch.registration import composite, op
+from ...dispatch.op_description import Computes
+from ...dispatch.registration import composite, inner_op
 from .convolution_kernels import padded
 from .pooling_windows import Windows, check_pooled_rank, check_two_or_three, one_int, per_window, windows_along
 
@@ -35,26 +35,18 @@ def register_pick(
     `stem` is how the nodes are called; `check_gradient` refuses gradients that PyTorch's kernel does; without
     `keeps_format`, results are contiguous whatever the input is.
     """
-    options: Any = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
     twice = f"{stem}BackwardBackward0"
 
-    @op(
-        name,
-        node=f"{stem}Backward0",
-        leak=leak,
-        self=lambda grad, self, result1: backward(grad, self, result1),
-        **options,
-    )
+    @inner_op(name, node=f"{stem}Backward0", leak=leak, self=lambda grad, self, result1: backward(grad, self, result1))
     def pick(self: Array, result1: Array) -> Array:
         found = _picked(self, result1, rank)
         return in_format_of(found, self) if keeps_format else found
 
-    @op(
+    @inner_op(
         f"{name}_backward",
         node=twice,
         grad_output=lambda grad, indices: pick_gradient(grad, indices),
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
-        **options,
     )
     def backward(grad_output: Array, self: Array, indices: Array) -> Array:
         if check_gradient is not None:
@@ -67,11 +59,10 @@ def register_pick(
         np.add.at(found, (rows, indices.reshape(count, picks)), grad_output.reshape(count, picks))
         return in_format_of(found.reshape(shape), self) if keeps_format else found.reshape(shape)
 
-    @op(
+    @inner_op(
         f"{name}_pick",
         node=twice,
         self=lambda grad, self_shape, indices: backward(grad, FUNCTIONS["zeros"](self_shape), indices),
-        **options,
     )
     def pick_gradient(self: Array, indices: Array) -> Array:
         return _picked(self, indices, rank)
@@ -177,60 +168,27 @@ def _max_pool_with_indices(
     return values, indices
 
 
-@composite("max_pool2d_with_indices", method=False, function=False)
-def max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]:
-    return _max_pool_with_indices(2, input, kernel_size, stride, padding, dilation, ceil_mode)
+def _of_rank(rank: int, always: bool) -> AnyFunction:
+    """`max_pool2d` or `max_pool3d`, or the form that always gives the indices as well."""
+
+    def pool(
+        input: Tensor,
+        kernel_size: object,
+        stride: object = None,
+        padding: object = 0,
+        dilation: object = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = always,
+    ) -> Any:
+        found = _max_pool_with_indices(rank, input, kernel_size, stride, padding, dilation, ceil_mode)
+        return found if always or return_indices else found[0]
+
+    name = f"max_pool{rank}d{'_with_indices' * always}"
+    return composite(name, method=False, function=not always)(pool)
 
 
-@composite("max_pool3d_with_indices", method=False, function=False)
-def max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = True,
-) -> tuple[Tensor, Tensor]:
-    """The greatest elements of windows over the last three dimensions, and their indices in the flattened input."""
-    return _max_pool_with_indices(3, input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-@composite("max_pool2d", method=False)
-def max_pool2d(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maxima of windows over the last two dimensions of (batch, channels, height, width)."""
-    found = _max_pool_with_indices(2, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
-
-
-@composite("max_pool3d", method=False)
-def max_pool3d(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maxima of windows over the last three dimensions."""
-    found = _max_pool_with_indices(3, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+max_pool2d, max_pool3d = _of_rank(2, False), _of_rank(3, False)
+max_pool2d_with_indices, max_pool3d_with_indices = _of_rank(2, True), _of_rank(3, True)
 
 
 # -- one dimension
@@ -256,7 +214,7 @@ def max_pool1d_with_indices(
     return values.squeeze(-2), indices.squeeze(-2)
 
 
-@op("max_pool1d", computes=Computes("f", "max_pool1d_impl"), out=RESIZED, method=False, function=False)
+@inner_op("max_pool1d", computes=Computes("f", "max_pool1d_impl"))
 def _max_pool1d(self: Array, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> Array:
     """The values alone, for what needs no gradient."""
     x = self.reshape(-1, *self.shape[-2:])

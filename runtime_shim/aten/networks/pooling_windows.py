@@ -12,8 +12,7 @@ from ...core.error_texts import wrong_type
 from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor
-from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op
 from .convolution_kernels import padded
 
 _COUNTS = {2: "two", 3: "three"}
@@ -179,15 +178,13 @@ def _divided(total: Array, divisors: Any) -> Array:
 def _register(rank: int) -> Callable[..., Tensor]:
     name = f"avg_pool{rank}d"
     ones = (1,) * rank
-    options: Any = {"computes": ANY_DTYPE, "out": RESIZED, "method": False, "function": False}
 
-    @op(
+    @inner_op(
         name,
         node=f"AvgPool{rank}DBackward0",
         self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: backward(
             grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         ),
-        **options,
     )
     def forward(
         self: Array,
@@ -206,14 +203,13 @@ def _register(rank: int) -> Callable[..., Tensor]:
         found = _divided(total, _divisors(where, count_include_pad, divisor_override))
         return in_format_of(found, self) if rank == 2 else found
 
-    @op(
+    @inner_op(
         f"{name}_backward",
         node=f"AvgPool{rank}DBackwardBackward0",
         grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: forward(
             grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         ),
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
-        **options,
     )
     def backward(
         grad_output: Array,
@@ -241,66 +237,45 @@ def _register(rank: int) -> Callable[..., Tensor]:
 _FORWARD = {rank: _register(rank) for rank in (2, 3)}
 
 
-def _averaged(
-    rank: int,
-    input: object,
-    kernel_size: object,
-    stride: object,
-    padding: object,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Tensor:
+def _published(rank: int) -> Callable[..., Tensor]:
     name = f"avg_pool{rank}d"
-    if not isinstance(input, Tensor):
-        raise wrong_type(name, "input", 1, input)
-    be = "must be" if rank == 3 else "must either be"
-    kernel = per_window(kernel_size, rank, f"{name}: kernel_size {be}")
-    omitted = stride is None or stride in ((), [])
-    steps = kernel if omitted else per_window(stride, rank, f"{name}: stride {be} omitted,")
-    pads = per_window(padding, rank, f"{name}: padding {be}")
-    shape = input._array.shape
-    if rank == 3:
+
+    @composite(name, method=False, function=False)
+    def pool(
+        input: Tensor,
+        kernel_size: object,
+        stride: object = None,
+        padding: object = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
+        if not isinstance(input, Tensor):
+            raise wrong_type(name, "input", 1, input)
+        be = "must be" if rank == 3 else "must either be"
+        kernel = per_window(kernel_size, rank, f"{name}: kernel_size {be}")
+        omitted = stride is None or stride in ((), [])
+        steps = kernel if omitted else per_window(stride, rank, f"{name}: stride {be} omitted,")
+        pads = per_window(padding, rank, f"{name}: padding {be}")
+        shape = input._array.shape
+        if rank == 3:
+            check_pooled_rank(shape, rank, refuses_empty=False)
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
         check_pooled_rank(shape, rank, refuses_empty=False)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    check_pooled_rank(shape, rank, refuses_empty=False)
-    where = Windows(shape[-rank:], kernel, steps, pads, (1,) * rank, ceil_mode)
-    where.check(shape, "avg_pool3d()", whole_kernel=True)
-    dtype = input._array.dtype
-    taken = dtype == np.int64 or (dtype.kind in "fV" and (rank == 2 or dtype in (np.float32, np.float64)))
-    if not taken:
-        label = name if rank == 2 else "avg_pool3d_out_frame"
-        raise NotImplementedError(f"\"{label}\" not implemented for '{input.dtype.scalar_name}'")
-    return _FORWARD[rank](input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)
+        where = Windows(shape[-rank:], kernel, steps, pads, (1,) * rank, ceil_mode)
+        where.check(shape, "avg_pool3d()", whole_kernel=True)
+        dtype = input._array.dtype
+        taken = dtype == np.int64 or (dtype.kind in "fV" and (rank == 2 or dtype in (np.float32, np.float64)))
+        if not taken:
+            label = name if rank == 2 else "avg_pool3d_out_frame"
+            raise NotImplementedError(f"\"{label}\" not implemented for '{input.dtype.scalar_name}'")
+        return _FORWARD[rank](input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)
+
+    return pool
 
 
-@composite("avg_pool2d", method=False, function=False)
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """The means of windows over the last two dimensions of (batch, channels, height, width)."""
-    return _averaged(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-
-
-@composite("avg_pool3d", method=False, function=False)
-def avg_pool3d(
-    input: Tensor,
-    kernel_size: object,
-    stride: object = None,
-    padding: object = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """The means of windows over the last three dimensions."""
-    return _averaged(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+avg_pool2d, avg_pool3d = _published(2), _published(3)
 
 
 @composite("avg_pool1d", method=False)

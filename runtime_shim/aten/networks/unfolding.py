@@ -13,7 +13,7 @@ from ...core.function_table import FUNCTIONS
 from ...core.memory_layout import in_format_of
 from ...core.tensor import Tensor, new_tensor
 from ...dispatch.op_description import ANY_DTYPE, RESIZED
-from ...dispatch.registration import composite, op
+from ...dispatch.registration import composite, inner_op, op
 from .convolution_kernels import _offsets, _windows, padded
 
 
@@ -35,13 +35,9 @@ def _positions(size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, str
     return tuple((n + 2 * p - (d * (k - 1) + 1)) // s + 1 for n, k, d, p, s in parts)
 
 
-@op(
+@inner_op(
     "im2col",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="Im2ColBackward0",
-    method=False,
-    function=False,
     leak=1,
     self=lambda grad, self_shape, kernel_size, dilation, padding, stride: col2im(
         grad, self_shape[-2:], kernel_size, dilation, padding, stride
@@ -72,13 +68,9 @@ def im2col(self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride
     return columns.copy() if np.may_share_memory(columns, self) else columns
 
 
-@op(
+@inner_op(
     "col2im",
-    computes=ANY_DTYPE,
-    out=RESIZED,
     node="Col2ImBackward0",
-    method=False,
-    function=False,
     leak=1,
     self=lambda grad, kernel_size, dilation, padding, stride: im2col(grad, kernel_size, dilation, padding, stride),
 )
@@ -204,7 +196,6 @@ def _pairs(pad: Sequence[int]) -> list[tuple[int, int]]:
     "constant_pad_nd",
     computes=ANY_DTYPE,
     out=RESIZED,
-    node="ConstantPadNdBackward0",
     method=False,
     leak=2,
     self=lambda grad, pad: FUNCTIONS["constant_pad_nd"](grad, [-p for p in pad], 0),
@@ -279,26 +270,15 @@ def _register_border(name: str, mode: str, node: str, leak: int) -> Any:
     def again(grad: Tensor, padding: Ints) -> Tensor:
         return forward(grad, padding)
 
-    backward = op(
+    backward = inner_op(
         f"{name}_backward",
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        method=False,
-        function=False,
         node=node.replace("Backward0", "BackwardBackward0"),
         grad_output=again,
         self=lambda grad: FUNCTIONS["zeros_like"](grad),
     )(backward_kernel)
-    forward: Any = op(
-        name,
-        computes=ANY_DTYPE,
-        out=RESIZED,
-        node=node,
-        method=False,
-        function=False,
-        leak=leak,
-        self=lambda grad, self, padding: backward(grad, self, padding),
-    )(kernel)
+    forward: Any = inner_op(name, node=node, leak=leak, self=lambda grad, self, padding: backward(grad, self, padding))(
+        kernel
+    )
     return forward
 
 
@@ -346,11 +326,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: object
     dims = len(amounts) // 2
     if len(amounts) % 2 or dims not in (1, 2, 3) or x.ndim not in (dims + 1, dims + 2):
         raise NotImplementedError(
-            f"Padding size {len(amounts)} is not supported for {x.ndim}D input tensor.\n"
-            "Supported combinations for non-constant padding:\n"
-            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
-            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
-            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+            f"Padding size {len(amounts)} is not supported for {x.ndim}D input tensor.\nSupported combinations for "
+            "non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: "
+            "padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "circular":
         return _circular(input, amounts)
@@ -365,8 +343,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: object
         for (a, b), d in zip(_pairs(amounts)[::-1], range(x.ndim - 1, -1, -1), strict=False):
             if a >= x.shape[d] or b >= x.shape[d]:
                 raise RuntimeError(
-                    "Argument #4: Padding size should be less than the corresponding input "
-                    "dimension, but got: "
+                    "Argument #4: Padding size should be less than the corresponding input dimension, but got: "
                     f"padding ({a}, {b}) at dimension {d} of input {sizes(x.shape)}"
                 )
     return _BORDER[mode, dims](input, amounts)

@@ -31,7 +31,7 @@ LARGEST = 1_000_000
 """Parts of a list or dict, counted as often as a walk meets them, that an op walks through."""
 
 
-def cost_of(name: str, values: Sequence[Any]) -> Cost:
+def cost_of(name: str, values: Sequence[object]) -> Cost:
     """The cost of an op of tensors. What does not fit an estimate is left to the op's own errors."""
     estimate = ESTIMATES.get(name.removesuffix("_"), ESTIMATES.get(name, _broadcast))
     try:
@@ -110,7 +110,7 @@ def estimates(*names: str) -> Callable[[_E], _E]:
 
 @estimates("zeros", "ones", "empty", "full", "rand", "randn", "randint", "empty_strided", "normal")
 @estimates("new_zeros", "new_ones", "new_empty", "new_full", "resize", "as_strided")
-def _of_size(values: Sequence[Any]) -> float:
+def _of_size(values: Sequence[object]) -> float:
     sizes = next((value for value in values if isinstance(value, (list, tuple))), None)
     if sizes is None:
         return max([abs(value) for value in values if isinstance(value, int)], default=0) + _broadcast(values)
@@ -118,7 +118,7 @@ def _of_size(values: Sequence[Any]) -> float:
 
 
 @estimates("arange", "range")
-def _of_range(values: Sequence[Any]) -> float:
+def _of_range(values: Sequence[object]) -> float:
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)][:3]
     start, end, step = {1: (0, *numbers, 1), 2: (*numbers, 1)}.get(len(numbers), numbers)
     return abs((end - start) / step)
@@ -141,7 +141,7 @@ def _of_rows_and_columns(values: Sequence[Any]) -> float:
 
 
 @estimates("tensor", "as_tensor")
-def _of_data(values: Sequence[Any]) -> float:
+def _of_data(values: Sequence[object]) -> float:
     return float(parts_of(values[0]))
 
 
@@ -150,12 +150,12 @@ def _of_data(values: Sequence[Any]) -> float:
 
 @estimates("expand", "view", "reshape", "flatten", "t", "transpose", "permute", "detach", "select", "slice", "narrow")
 @estimates("size", "dim", "numel", "squeeze", "unsqueeze", "unflatten", "diagonal", "view_as", "expand_as", "alias")
-def _view(values: Sequence[Any]) -> Cost:
+def _view(values: Sequence[object]) -> Cost:
     return Cost(0)
 
 
 @estimates("repeat", "tile")
-def _repeat(values: Sequence[Any]) -> float:
+def _repeat(values: Sequence[object]) -> float:
     return _numel(values[0]) * math.prod(_ints(values[1]))
 
 
@@ -194,7 +194,7 @@ def _diagonal(values: Sequence[Any]) -> float:
 
 
 @estimates("meshgrid", "outer", "broadcast_tensors")
-def _product(values: Sequence[Any]) -> float:
+def _product(values: Sequence[object]) -> float:
     tensors = _tensors(values)
     return float(math.prod(map(_numel, tensors)) * max(1, len(tensors)))
 
@@ -206,7 +206,7 @@ def _resized(values: Sequence[Any]) -> float:
     return math.prod(values[0].shape[: -len(sizes)]) * math.prod(sizes)
 
 
-def _upsampled(values: Sequence[Any]) -> float:
+def _upsampled(values: Sequence[object]) -> float:
     if values[1] is not None:
         return _resized(values)
     factors = next(value for value in reversed(values) if isinstance(value, (list, tuple)))
@@ -255,7 +255,7 @@ def _pieces(values: Sequence[Any]) -> Cost:
 
 
 @estimates("tolist", "str")
-def _listed(values: Sequence[Any]) -> Cost:
+def _listed(values: Sequence[object]) -> Cost:
     return Cost(_numel(values[0]) * 8, _numel(values[0]) * 1000)
 
 
@@ -278,7 +278,7 @@ def _most_frequent(values: Sequence[Any]) -> Cost:
 
 
 @estimates("erfinv", "digamma", "polygamma", "special_zeta", "lgamma")
-def _series(values: Sequence[Any]) -> Cost:
+def _series(values: Sequence[object]) -> Cost:
     # Measured: 1.2 to 1.5 microseconds an element for the slowest of them, with several arrays on the way.
     return Cost(8 * _broadcast(values), 1500 * _broadcast(values))
 
@@ -360,13 +360,13 @@ def _transposed_convolution(values: Sequence[Any]) -> Cost:
 
 
 @estimates("convolution", "_convolution")
-def _any_convolution(values: Sequence[Any]) -> Cost:
+def _any_convolution(values: Sequence[object]) -> Cost:
     if values[6]:
         return _transposed_convolution([*values[:5], values[7], values[8], values[5]])
     return _convolution(values[:6])
 
 
-def _per_axis(given: Sequence[Any], rank: int, default: int) -> list[int]:
+def _per_axis(given: Sequence[object], rank: int, default: int) -> list[int]:
     """One number for each axis, of a list, one number, or a text such as "same"."""
     value = given[0] if given else default
     found = _ints(value) if isinstance(value, (int, list, tuple)) and value != [] else [default]
@@ -375,7 +375,7 @@ def _per_axis(given: Sequence[Any], rank: int, default: int) -> list[int]:
 
 @estimates("im2col", "col2im", "unfold", "avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d")
 @estimates("max_pool3d", "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices")
-def _windows(values: Sequence[Any]) -> float:
+def _windows(values: Sequence[object]) -> float:
     sizes = [math.prod(_ints(value)) for value in values[1:3] if isinstance(value, (int, list, tuple))]
     return _numel(values[0]) * float(max(1, *sizes, 1))
 

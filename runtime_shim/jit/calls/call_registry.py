@@ -109,12 +109,6 @@ class Arguments:
             raise NotImplementedError(f"torch.{_MEMORY_FORMATS[code]} is not supported here")
         return found
 
-    def factory(self, values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-        """Keywords of a function that makes a tensor."""
-        if values:
-            raise TypeError(f"{len(values)} positional arguments too many")
-        return self.keywords(given)
-
 
 def is_cpu(device: object) -> bool:
     return str(device) in ("cpu", "cpu:0")
@@ -145,6 +139,16 @@ _LISTS = """
     unsafe_split vsplit
 """
 
+_MAKES = """
+    zeros ones empty full rand randn randint randperm arange linspace logspace eye scalar_tensor empty_strided complex
+    polar
+    zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones new_empty new_full
+    hann_window hamming_window bartlett_window blackman_window
+"""
+
+MAKES = frozenset(_MAKES.split())
+"""Ops that make tensors, by the Python function of that name; traced are the calls of some of them alone."""
+
 SAME = frozenset(_COMPOSITE.split())
 """Ops whose schema and Python API agree in order and meaning of the arguments, beside those that have a kernel of their
 own, whose parameters are the schema.
@@ -159,7 +163,7 @@ def takes_the_same(name: str) -> bool:
 def plain_names() -> set[str]:
     """Those names of PyTorch's: kernels and derivatives have others, which no backend has a function for."""
     known = (name for name in OPS if any(ops(name, mark) for mark in "fm") or ops(f"nn.functional.{name}", "p"))
-    return {*SAME, *known} - {"alias"}  # a method in C++ alone
+    return {*SAME, *MAKES, *known} - {"alias"}  # a method in C++ alone
 
 
 LISTS = frozenset(_LISTS.split())

@@ -10,7 +10,17 @@ from typing import Any
 from ...core.resource_budget import LimitReached, account_in_force
 from . import network_calls, value_calls  # noqa: F401 - they register ops
 from .call_costs import cost_of
-from .call_registry import LISTS, RENAMED, VALUE_OPS, Arguments, CallFunction, plain_names, takes_the_same, value_kind
+from .call_registry import (
+    LISTS,
+    MAKES,
+    RENAMED,
+    VALUE_OPS,
+    Arguments,
+    CallFunction,
+    plain_names,
+    takes_the_same,
+    value_kind,
+)
 from .tensor_calls import ADAPTERS, BackendLacks, backend_function
 from .value_costs import pay_for
 
@@ -87,9 +97,14 @@ class OpTable:
         if name.endswith("_"):
             places = places[1:] + places[:1]
         function = backend_function(self.backend, *places)
-        if name in LISTS:
-            return lambda *values, **given: list(function(*values, **given))
-        return function
+        made = list if name in LISTS else None
+        converted = self.arguments.keywords
+
+        def call(*values: Any, **given: Any) -> Any:
+            found = function(*values, **converted(given)) if given else function(*values)
+            return found if made is None else made(found)
+
+        return call
 
     def alternatives(self, spelled: str) -> str:
         """The supported ops whose names are nearest, in words."""
@@ -111,7 +126,7 @@ class OpTable:
 
 def _is_plain(name: str) -> bool:
     """Whether an op is the Python function of its name, or of the one that it has there."""
-    return takes_the_same(name) or name in LISTS or name in RENAMED
+    return takes_the_same(name) or name in LISTS or name in RENAMED or name in MAKES
 
 
 def _table_name(spelled: str) -> str:
@@ -129,7 +144,7 @@ def _spelling(name: str) -> str:
 
 
 def _refuse(spelled: str) -> CallFunction:
-    def refuse(*values: Any, **given: Any) -> Any:
+    def refuse(*values: object, **given: object) -> object:
         kinds = ", ".join(type(value).__name__ for value in values)
         raise NotImplementedError(f"`{spelled}` of ({kinds}) is not supported here")
 
@@ -137,7 +152,7 @@ def _refuse(spelled: str) -> CallFunction:
 
 
 def _raise(reason: str) -> CallFunction:
-    def refuse(*values: Any, **given: Any) -> Any:
+    def refuse(*values: object, **given: object) -> object:
         raise NotImplementedError(reason)
 
     return refuse

@@ -11,6 +11,7 @@ from typing import Any
 
 from guardfix.torch_ops.op_table import ops
 
+from ...core.function_table import AnyFunction
 from ...dispatch.function_overrides import signature_of
 from .call_registry import REDUCTION_NAMES
 
@@ -27,7 +28,7 @@ def parameters_of(op: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _accepted(function: Callable[..., Any]) -> frozenset[str] | None:
+def _accepted(function: Callable[..., object]) -> frozenset[str] | None:
     """The parameters of a function; None for one that takes all, or is written in C."""
     try:
         parameters = signature_of(function).parameters
@@ -37,7 +38,7 @@ def _accepted(function: Callable[..., Any]) -> frozenset[str] | None:
     return None if takes_all else frozenset(parameters)
 
 
-def call_by_names(op: str, function: Callable[..., Any], **more: object) -> Callable[..., Any]:
+def call_by_names(op: str, function: Callable[..., object], **more: object) -> AnyFunction:
     """What takes the arguments of an op and calls the function; what the function doesn't take is of no account."""
     accepted = _accepted(function)
 
@@ -59,7 +60,7 @@ def call_by_names(op: str, function: Callable[..., Any], **more: object) -> Call
     return call
 
 
-def spelled_by_names(op: str, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, ...] | None:
+def spelled_by_names(op: str, function: AnyFunction, args: Any, kwargs: Any) -> tuple[Any, ...] | None:
     """The op that a call of the function comes to, and its arguments in order. None if it has no such form."""
     parameters = parameters_of(op)
     taken = signature_of(function).parameters

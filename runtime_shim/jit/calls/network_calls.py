@@ -47,11 +47,8 @@ def _embedding_renorm(arguments: Arguments) -> CallFunction:
     return backend_function(arguments.backend, "embedding_renorm_")
 
 
-@adapter("_convolution")
+@adapter("_convolution", "convolution")
 def _convolution(arguments: Arguments) -> CallFunction:
-    # conv2d is what models have; the others are looked up when a tensor of their rank comes by.
-    backend_function(arguments.backend, "conv2d", "nn.functional.conv2d")
-
     def convolution(
         x: Any,
         weight: Any,
@@ -65,11 +62,7 @@ def _convolution(arguments: Arguments) -> CallFunction:
         *flags: bool,
     ) -> Any:
         rank = weight.dim() - 2
-        name = f"conv_transpose{rank}d" if transposed else f"conv{rank}d"
-        try:
-            function = backend_function(arguments.backend, name, f"nn.functional.{name}")
-        except BackendLacks as error:
-            raise NotImplementedError(f"{error} is not supported here") from error
+        function = function_for_call(arguments, f"conv_transpose{rank}d" if transposed else f"conv{rank}d")
         if transposed:
             return function(x, weight, bias, stride, padding, output_padding, groups, dilation)
         return function(x, weight, bias, stride, padding, dilation, groups)
@@ -77,21 +70,9 @@ def _convolution(arguments: Arguments) -> CallFunction:
     return convolution
 
 
-@adapter("convolution")
-def _plain_convolution(arguments: Arguments) -> CallFunction:
-    return _convolution(arguments)
-
-
 @adapter("_convolution_mode")
 def _convolution_mode(arguments: Arguments) -> CallFunction:
-    backend_function(arguments.backend, "conv2d", "nn.functional.conv2d")
-
-    def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: str, dilation: Any, groups: int) -> Any:
-        name = f"conv{weight.dim() - 2}d"
-        function = backend_function(arguments.backend, name, f"nn.functional.{name}")
-        return function(x, weight, bias, stride, padding, dilation, groups)
-
-    return convolution
+    return lambda x, weight, *rest: function_for_call(arguments, f"conv{weight.dim() - 2}d")(x, weight, *rest)
 
 
 def _in_place_activation(name: str) -> None:
@@ -106,19 +87,7 @@ def _in_place_activation(name: str) -> None:
             return lambda x, *values: function(x, *values, inplace=True)
 
 
-for _name in [
-    "elu",
-    "selu",
-    "celu",
-    "leaky_relu",
-    "silu",
-    "mish",
-    "hardtanh",
-    "hardswish",
-    "hardsigmoid",
-    "relu6",
-    "threshold",
-]:
+for _name in "elu selu celu leaky_relu silu mish hardtanh hardswish hardsigmoid relu6 threshold".split():
     _in_place_activation(_name)
 
 
@@ -130,9 +99,9 @@ def _upsample(op_name: str, mode: str, align: bool) -> None:
     def make(arguments: Arguments) -> CallFunction:
         function = function_for_call(arguments, "interpolate")
 
-        def upsample(x: object, size: object, *values: object) -> Any:
+        def upsample(x: object, size: object, *values: object) -> object:
             rest = list(values)
-            keywords: dict[str, Any] = {"mode": mode}
+            keywords: dict[str, object] = {"mode": mode}
             if align:
                 keywords["align_corners"] = rest.pop(0)
             factors = rest[0] if rest else None
@@ -141,13 +110,6 @@ def _upsample(op_name: str, mode: str, align: bool) -> None:
         return upsample
 
 
-for _name, _mode, _align in (
-    ("upsample_nearest1d", "nearest", False),
-    ("upsample_nearest2d", "nearest", False),
-    ("upsample_nearest3d", "nearest", False),
-    ("upsample_linear1d", "linear", True),
-    ("upsample_bilinear2d", "bilinear", True),
-    ("upsample_trilinear3d", "trilinear", True),
-    ("upsample_bicubic2d", "bicubic", True),
-):
-    _upsample(_name, _mode, _align)
+for _rank, _modes in {1: "nearest linear", 2: "nearest bilinear bicubic", 3: "nearest trilinear"}.items():
+    for _mode in _modes.split():
+        _upsample(f"upsample_{_mode}{_rank}d", _mode, _mode != "nearest")

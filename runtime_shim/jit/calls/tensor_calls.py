@@ -29,7 +29,7 @@ def adapter(*names: str) -> Callable[[Adapter], Adapter]:
     return register
 
 
-def backend_function(backend: Any, *paths: str) -> CallFunction:
+def backend_function(backend: object, *paths: str) -> CallFunction:
     """The first of these dotted names that the backend has. Raises BackendLacks."""
     for path in paths:
         found = backend
@@ -47,65 +47,7 @@ def function_for_call(arguments: Arguments, name: str) -> CallFunction:
     return backend_function(arguments.backend, f"nn.functional.{name}", name)
 
 
-# Creation. All take keyword-only dtype, layout, device, pin_memory.
-
-
-def _factory(name: str, positional: int) -> None:
-    @adapter(name)
-    def make(arguments: Arguments) -> CallFunction:
-        function = backend_function(arguments.backend, name)
-
-        def create(*values: Any, **given: Any) -> Any:
-            return function(*values[:positional], **arguments.factory(values[positional:], given))
-
-        return create
-
-
-for _name, _positional in {
-    "zeros": 1,
-    "ones": 1,
-    "empty": 1,
-    "full": 2,
-    "rand": 1,
-    "randn": 1,
-    "randint": 3,
-    "randperm": 1,
-    "arange": 3,
-    "linspace": 3,
-    "logspace": 4,
-    "eye": 2,
-    "zeros_like": 1,
-    "ones_like": 1,
-    "empty_like": 1,
-    "full_like": 2,
-    "rand_like": 1,
-    "randn_like": 1,
-    "randint_like": 3,
-    "scalar_tensor": 1,
-    "empty_strided": 2,
-    "hann_window": 2,
-    "hamming_window": 2,
-    "bartlett_window": 2,
-    "blackman_window": 2,
-    "complex": 2,
-    "polar": 2,
-}.items():
-    _factory(_name, _positional)
-
-
-def _new(name: str, positional: int) -> None:
-    @adapter(name)
-    def make(arguments: Arguments) -> CallFunction:
-        function = backend_function(arguments.backend, f"Tensor.{name}")
-
-        def create(*values: Any, **given: Any) -> Any:
-            return function(*values[:positional], **arguments.factory(values[positional:], given))
-
-        return create
-
-
-for _name, _positional in {"new_zeros": 2, "new_ones": 2, "new_empty": 2, "new_full": 3}.items():
-    _new(_name, _positional)
+# Creation.
 
 
 @adapter("tensor", "as_tensor")
@@ -165,44 +107,21 @@ def _attribute(op_name: str, attribute: str) -> None:
         return lambda tensor: getattr(tensor, attribute)
 
 
-for _op, _attribute_name in {
-    "prim.data": "data",
-    "prim.device": "device",
-    "prim.requires_grad": "requires_grad",
-    "prim.grad": "grad",
-    "prim.is_leaf": "is_leaf",
-    "is_leaf": "is_leaf",
-    "numpy_T": "T",
-    "mT": "mT",
-    "mH": "mH",
-    "prim.itemsize": "itemsize",
-    "prim.nbytes": "nbytes",
-}.items():
-    _attribute(_op, _attribute_name)
+for _name in "data device requires_grad grad is_leaf itemsize nbytes".split():
+    _attribute(f"prim.{_name}", _name)
+for _name in ("is_leaf", "mT", "mH"):
+    _attribute(_name, _name)
+_attribute("numpy_T", "T")
 
 
-def _constant(value: Any, *names: str) -> None:
+def _constant(value: object, *names: str) -> None:
     @adapter(*names)
     def make(arguments: Arguments) -> CallFunction:
         return lambda tensor: value
 
 
-_constant(
-    False,
-    "prim.is_cuda",
-    "prim.is_xpu",
-    "prim.is_mps",
-    "prim.is_sparse",
-    "prim.is_sparse_csr",
-    "prim.is_quantized",
-    "prim.is_mkldnn",
-    "prim.is_meta",
-    "prim.is_nested",
-    "prim.is_vulkan",
-    "prim.is_ipu",
-    "prim.is_mtia",
-    "prim.is_maia",
-)
+_ELSEWHERE = "cuda xpu mps sparse sparse_csr quantized mkldnn meta nested vulkan ipu mtia maia"
+_constant(False, *(f"prim.is_{kind}" for kind in _ELSEWHERE.split()))
 _constant(True, "prim.is_cpu")
 _constant(0, "prim.layout")
 
@@ -218,17 +137,7 @@ def _result_type(arguments: Arguments) -> CallFunction:
     return lambda left, right: arguments.code(function(left, right))
 
 
-@adapter(
-    "item",
-    "ScalarImplicit",
-    "Scalar",
-    "IntImplicit",
-    "FloatImplicit",
-    "ComplexImplicit",
-    "Int",
-    "Float",
-    "Bool",
-)
+@adapter(*"item ScalarImplicit Scalar IntImplicit FloatImplicit ComplexImplicit Int Float Bool".split())
 def _item(arguments: Arguments) -> CallFunction:
     return lambda tensor: tensor.item() if isinstance(tensor, arguments.backend.Tensor) else tensor
 
@@ -274,19 +183,6 @@ def _to(arguments: Arguments) -> CallFunction:
     return to
 
 
-def _with_memory_format(name: str) -> None:
-    @adapter(name)
-    def make(arguments: Arguments) -> CallFunction:
-        function = backend_function(arguments.backend, f"Tensor.{name}")
-        return lambda tensor, memory_format=None: function(
-            tensor, **arguments.keywords({"memory_format": memory_format})
-        )
-
-
-_with_memory_format("contiguous")
-_with_memory_format("clone")
-
-
 @adapter("is_contiguous")
 def _is_contiguous(arguments: Arguments) -> CallFunction:
     return lambda tensor, memory_format=None: tensor.is_contiguous(
@@ -306,7 +202,7 @@ def _dim_then_dtype(name: str) -> None:
         return lambda tensor, dim, dtype=None: function(tensor, dim, **arguments.keywords({"dtype": dtype}))
 
 
-for _name in ("softmax", "log_softmax", "cumsum", "cumprod"):
+for _name in ("softmax", "log_softmax"):
     _dim_then_dtype(_name)
 
 
@@ -337,7 +233,7 @@ for _name in ("sum", "mean", "nansum", "nanmean", "prod"):
 def _norm(arguments: Arguments) -> CallFunction:
     function = backend_function(arguments.backend, "norm")
 
-    def norm(tensor: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, **given: Any) -> Any:
+    def norm(tensor: object, p: object = 2, dim: object = None, keepdim: bool = False, **given: object) -> object:
         keywords = arguments.keywords(given)
         order = 2 if p is None else p
         if dim is None:
@@ -375,7 +271,7 @@ def _slice(arguments: Arguments) -> CallFunction:
     return take
 
 
-def _subscript(indices: list[Any]) -> tuple[Any, ...]:
+def _subscript(indices: list[object]) -> tuple[object, ...]:
     return tuple(slice(None) if index is None else index for index in indices)
 
 

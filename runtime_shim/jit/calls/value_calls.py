@@ -6,6 +6,7 @@ and a float function outside its domain gives nan or inf where Python raises.
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
 import re
@@ -14,22 +15,23 @@ from typing import Any
 
 import numpy as np
 
+from ...core.function_table import AnyFunction
 from ..script_printing import to_text
 from ..script_running import Activation
-from ..script_values import Enumerator, ForkedTask
+from ..script_values import ForkedTask
 from .call_registry import script_op
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def wrap_to_64_bits(value: Any) -> Any:
+def wrap_to_64_bits(value: object) -> Any:
     """An int cut to 64 bits as two's complement; anything else as it is."""
     if type(value) is int and not _LOWEST <= value <= _HIGHEST:
         return (value - _LOWEST) % (1 << 64) + _LOWEST
     return value
 
 
-def _wrapping(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _wrapping(function: Callable[[object, object], object]) -> Callable[[Any, Any], Any]:
     return lambda left, right: wrap_to_64_bits(function(left, right))
 
 
@@ -37,13 +39,37 @@ script_op("number", "add")(lambda left, right, alpha=1: wrap_to_64_bits(left + r
 script_op("number", "sub")(lambda left, right, alpha=1: wrap_to_64_bits(left - right * alpha))
 script_op("number", "mul")(_wrapping(operator.mul))
 script_op("number", "neg")(lambda value: wrap_to_64_bits(-value))
+
+
+def as_they_are(kind: str, holder: object, names: str) -> None:
+    """Registers what Python has under the same name."""
+    for name in names.split():
+        script_op(kind, name)(getattr(holder, name))
+
+
+as_they_are("number", operator, "eq ne lt le gt ge")
+as_they_are("str", operator, "eq ne lt le gt ge")
+as_they_are("list", operator, "eq ne lt le gt ge")
+as_they_are("dict", operator, "eq ne")
+as_they_are("tuple", operator, "eq ne lt")
+as_they_are("any", operator, "eq ne")
+
+
+@script_op("tuple", "slice")
+@script_op("list", "slice")
+@script_op("str", "slice")
+def _slice(values: Any, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    return values[slice(start, end, step)]
+
+
+@script_op("dict", "_set_item")
+@script_op("list", "_set_item")
+def _set_item(held: Any, key: Any, value: Any) -> Any:
+    held[key] = value
+    return held
+
+
 script_op("number", "abs", "prim.abs")(lambda value: wrap_to_64_bits(abs(value)))
-script_op("number", "eq")(operator.eq)
-script_op("number", "ne")(operator.ne)
-script_op("number", "lt")(operator.lt)
-script_op("number", "le")(operator.le)
-script_op("number", "gt")(operator.gt)
-script_op("number", "ge")(operator.ge)
 script_op("number", "__and__", "bitwise_and")(operator.and_)
 script_op("number", "__or__", "bitwise_or")(operator.or_)
 script_op("number", "__xor__", "bitwise_xor")(operator.xor)
@@ -102,7 +128,7 @@ def _truncated_division(left: int, right: int) -> int:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
-def _float_function(function: Callable[..., Any]) -> Callable[..., float]:
+def _float_function(function: AnyFunction) -> Callable[..., float]:
     def apply(*values: Any) -> float:
         with np.errstate(all="ignore"):
             return float(function(*(np.float64(value) for value in values)))
@@ -110,35 +136,11 @@ def _float_function(function: Callable[..., Any]) -> Callable[..., float]:
     return apply
 
 
-_FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "sqrt": np.sqrt,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "log2": np.log2,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "degrees": np.degrees,
-    "radians": np.radians,
-    "fabs": np.fabs,
-    "fmod": np.fmod,
-    "copysign": np.copysign,
-    "mathremainder": math.remainder,
-}
-for _name, _function in _FLOAT_FUNCTIONS.items():
-    script_op("number", _name)(_float_function(_function))
+for _name in "sqrt exp expm1 log2 log10 log1p sin cos tan sinh cosh tanh degrees radians fabs fmod copysign".split():
+    script_op("number", _name)(_float_function(getattr(np, _name)))
+for _name in "asin acos atan atan2 asinh acosh atanh".split():
+    script_op("number", _name)(_float_function(getattr(np, f"arc{_name[1:]}")))
+script_op("number", "mathremainder")(_float_function(math.remainder))
 
 
 @script_op("number", "log")
@@ -147,29 +149,8 @@ def _log(value: Any, base: Any = None) -> float:
     return natural if base is None else natural / _float_function(np.log)(base)
 
 
-_PYTHON_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "erf": math.erf,
-    "erfc": math.erfc,
-    "gamma": math.gamma,
-    "lgamma": math.lgamma,
-    "isnan": math.isnan,
-    "isinf": math.isinf,
-    "isfinite": math.isfinite,
-    "gcd": math.gcd,
-    "frexp": math.frexp,
-    "modf": math.modf,
-    "ldexp": math.ldexp,
-    "hex": hex,
-    "oct": oct,
-    "bin": bin,
-    "chr": chr,
-}
-for _name, _python in _PYTHON_FUNCTIONS.items():
-    script_op("number", _name)(_python)
-
-script_op("number", "floor")(lambda value: math.floor(value))
-script_op("number", "ceil")(lambda value: math.ceil(value))
-script_op("number", "trunc")(lambda value: math.trunc(value))
+as_they_are("number", math, "erf erfc gamma lgamma isnan isinf isfinite gcd frexp modf ldexp floor ceil trunc")
+as_they_are("number", builtins, "hex oct bin chr")
 
 
 @script_op("number", "factorial")
@@ -200,7 +181,7 @@ def _max(left: Any, right: Any) -> Any:
     return _common(left, right)(max(left, right))
 
 
-def _common(left: Any, right: Any) -> Callable[[Any], Any]:
+def _common(left: object, right: object) -> Callable[[Any], Any]:
     return float if isinstance(left, float) or isinstance(right, float) else int
 
 
@@ -230,30 +211,14 @@ _METHODS = """
     upper zfill
 """
 
-for _name in _METHODS.split():
-    script_op("str", _name)(getattr(str, _name))
-
+as_they_are("str", str, _METHODS)
+as_they_are("str", builtins, "len ord list str")
 script_op("str", "add")(operator.add)
 script_op("str", "mul")(operator.mul)
-script_op("str", "eq")(operator.eq)
-script_op("str", "ne")(operator.ne)
-script_op("str", "lt")(operator.lt)
-script_op("str", "le")(operator.le)
-script_op("str", "gt")(operator.gt)
-script_op("str", "ge")(operator.ge)
-script_op("str", "len")(len)
-script_op("str", "ord")(ord)
-script_op("str", "list")(list)
 script_op("str", "__contains__")(operator.contains)
 script_op("str", "index")(str.index)
 script_op("str", "__getitem__")(operator.getitem)
 script_op("str", "join")(lambda separator, parts: separator.join(parts))
-script_op("str", "str")(str)
-
-
-@script_op("str", "slice")
-def _slice(text: str, start: int | None = None, end: int | None = None, step: int = 1) -> str:
-    return text[slice(start, end, step)]
 
 
 @script_op("str", "format")
@@ -301,31 +266,15 @@ def _percent_format(template: str, values: Any = (), *more: Any) -> str:
     return text
 
 
-script_op("list", "append")(list.append)
-script_op("list", "extend")(list.extend)
-script_op("list", "insert")(list.insert)
-script_op("list", "pop")(list.pop)
-script_op("list", "remove")(list.remove)
-script_op("list", "reverse")(list.reverse)
-script_op("list", "clear")(list.clear)
+as_they_are("list", list, "append extend insert pop remove reverse clear index count")
+as_they_are("list", builtins, "len all any")
 script_op("list", "copy", "list")(list.copy)
-script_op("list", "index")(list.index)
-script_op("list", "count")(list.count)
-script_op("list", "len")(len)
 script_op("list", "add")(operator.add)
 script_op("list", "mul", "mul_")(operator.mul)
 script_op("list", "__contains__")(operator.contains)
-script_op("list", "all")(all)
-script_op("list", "any")(any)
 script_op("list", "sum")(lambda values: wrap_to_64_bits(sum(values)))
 script_op("list", "prim.min")(lambda values, other=None: min(values) if other is None else min(values, other))
 script_op("list", "prim.max")(lambda values, other=None: max(values) if other is None else max(values, other))
-script_op("list", "eq")(operator.eq)
-script_op("list", "ne")(operator.ne)
-script_op("list", "lt")(operator.lt)
-script_op("list", "le")(operator.le)
-script_op("list", "gt")(operator.gt)
-script_op("list", "ge")(operator.ge)
 script_op("list", "Delete", "__delitem__")(operator.delitem)
 script_op("list", "__getitem__")(operator.getitem)
 script_op("list", "numpy_T")(lambda values: values)
@@ -337,18 +286,7 @@ def _add_in_place(values: list[Any], more: list[Any]) -> list[Any]:
     return values
 
 
-@script_op("list", "slice")
-def _list_slice(values: list[Any], start: int | None = None, end: int | None = None, step: int = 1) -> list[Any]:
-    return values[slice(start, end, step)]
-
-
-@script_op("list", "_set_item")
-def _set_list_item(values: list[Any], index: int, value: Any) -> list[Any]:
-    values[index] = value
-    return values
-
-
-def _sort_key(value: Any) -> Any:
+def _sort_key(value: object) -> Any:
     less = value.script_class.methods.get("__lt__") if hasattr(value, "script_class") else None
     return value if less is None else _ByMethod(value, less)
 
@@ -374,21 +312,15 @@ def sorted_list(values: list[Any], reverse: bool = False) -> list[Any]:
     return sorted(values, key=_sort_key, reverse=reverse)
 
 
+as_they_are("dict", dict, "get setdefault popitem clear update")
 script_op("dict", "len")(len)
 script_op("dict", "keys", "list")(lambda mapping: list(mapping))
 script_op("dict", "values")(lambda mapping: list(mapping.values()))
 script_op("dict", "items")(lambda mapping: list(mapping.items()))
-script_op("dict", "get")(lambda mapping, key, default=None: mapping.get(key, default))
-script_op("dict", "setdefault")(dict.setdefault)
-script_op("dict", "popitem")(lambda mapping: mapping.popitem())
-script_op("dict", "clear")(dict.clear)
 script_op("dict", "copy", "dict")(dict.copy)
-script_op("dict", "update")(dict.update)
 script_op("dict", "__contains__")(operator.contains)
 script_op("dict", "Delete", "__delitem__")(operator.delitem)
 script_op("dict", "__getitem__")(operator.getitem)
-script_op("dict", "eq")(operator.eq)
-script_op("dict", "ne")(operator.ne)
 script_op("list", "dict")(dict)
 
 
@@ -399,26 +331,9 @@ def _dict_pop(mapping: dict[Any, Any], key: Any, *default: Any) -> Any:
     return mapping.pop(key, *default)
 
 
-@script_op("dict", "_set_item")
-def _set_dict_item(mapping: dict[Any, Any], key: Any, value: Any) -> None:
-    mapping[key] = value
-
-
 script_op("tuple", "len")(len)
-script_op("tuple", "eq")(operator.eq)
-script_op("tuple", "ne")(operator.ne)
-script_op("tuple", "lt")(operator.lt)
 script_op("tuple", "__getitem__")(operator.getitem)
 script_op("tuple", "add")(operator.add)
-
-
-@script_op("tuple", "slice")
-def _tuple_slice(values: tuple[Any, ...], start: int | None = None, end: int | None = None) -> tuple[Any, ...]:
-    return values[slice(start, end)]
-
-
-script_op("any", "eq")(operator.eq)
-script_op("any", "ne")(operator.ne)
 
 
 def any_value(function: Any, *names: str) -> None:
@@ -432,17 +347,17 @@ any_value(lambda left, right: not _same(left, right), "__isnot__")
 any_value(to_text, "str")
 
 
-def _same(left: Any, right: Any) -> bool:
+def _same(left: object, right: object) -> bool:
     return left is right
 
 
-def _unwrap(value: Any) -> Any:
+def _unwrap(value: object) -> Any:
     if value is None:
         raise RuntimeError("Unwrapping null optional")
     return value
 
 
-def _wait(value: Any) -> Any:
+def _wait(value: object) -> Any:
     return value.value if isinstance(value, ForkedTask) else value
 
 
@@ -451,16 +366,8 @@ any_value(lambda value: value, "prim.unchecked_cast", "prim.annotate")
 any_value(_wait, "wait")
 
 
-def _enum_name(value: Enumerator) -> str:
-    return value.name
-
-
-def _enum_value(value: Enumerator) -> Any:
-    return value.value
-
-
-script_op("any", "prim.EnumName")(_enum_name)
-script_op("any", "prim.EnumValue")(_enum_value)
+script_op("any", "prim.EnumName")(operator.attrgetter("name"))
+script_op("any", "prim.EnumValue")(operator.attrgetter("value"))
 script_op("number", "prim.rangelist")(lambda count: list(range(count)))
 
 

@@ -56,7 +56,7 @@ def _keys(pairs: Any) -> list[Any]:
     return list(pairs) if isinstance(pairs, dict) else [pair[0] for pair in pairs]
 
 
-def _texts(values: Sequence[Any]) -> Iterator[str]:
+def _texts(values: Sequence[object]) -> Iterator[str]:
     """The texts among the values, and in the lists among them."""
     for value in values:
         if isinstance(value, str):

@@ -24,7 +24,7 @@ _LATE = dict.fromkeys(
 def clip_grad_norm(
     parameters: object, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:  # fmt: skip
+) -> object:  # fmt: skip
     """The old name of `clip_grad_norm_`; warns."""
     import warnings
 

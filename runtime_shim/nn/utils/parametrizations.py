@@ -35,7 +35,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     """Computes a weight from its lengths along all dimensions but `dim` and its directions; returns the module."""
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
-    def rename(state_dict: dict[str, Any], prefix: str, *_: object) -> None:
+    def rename(state_dict: dict[str, object], prefix: str, *_: object) -> None:
         """State dicts of the older function have other names."""
         old = [f"{prefix}{name}_{letter}" for letter in "gv"]
         if all(key in state_dict for key in old):

@@ -18,13 +18,13 @@ _MISSING = object()
 
 def _deprecated_call(
     module: object,
-    parameters_and_buffers: dict[str, Any],
+    parameters_and_buffers: dict[str, object],
     args: object = None,
-    kwargs: dict[str, Any] | None = None,
+    kwargs: dict[str, object] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,
-) -> Any:
+) -> object:
     """The deprecated name of `torch.func.functional_call`."""
     warnings.warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
@@ -91,7 +91,7 @@ def _reparametrize_module(
         parameters_and_buffers.update({name: after[name] for name in parameters_and_buffers if name in after})
 
 
-def _untied(own: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _untied(own: dict[str, object], given: dict[str, object]) -> dict[str, object]:
     """The tensors under all names that the module has for one of them."""
     names: dict[int, list[str]] = {}
     for name, tensor in own.items():
@@ -120,7 +120,7 @@ def _check_names(module: Any, own: dict[str, Any], given: dict[str, Any]) -> Non
         raise RuntimeError("\n\t".join([f"Error(s) in reparametrizing for {module._get_name()}:", *texts]))
 
 
-def _holder(module: object, path: str, holders: dict[str, Any]) -> Any:
+def _holder(module: object, path: str, holders: dict[str, object]) -> Any:
     """The submodule of that path."""
     if not path:
         return module
@@ -137,7 +137,7 @@ def _holder(module: object, path: str, holders: dict[str, Any]) -> Any:
     return holders[path]
 
 
-def _swapped(module: object, path: str, tensor: object, holders: dict[str, Any]) -> Any:
+def _swapped(module: object, path: str, tensor: object, holders: dict[str, object]) -> Any:
     """Put a tensor where the path says, or nothing; returns what was there."""
     if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor} is not an instance of torch.Tensor")

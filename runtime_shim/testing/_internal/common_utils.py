@@ -18,21 +18,14 @@ from ...aten.random_numbers import get_rng_state, manual_seed, set_rng_state
 from ...autograd.gradient_checks import gradcheck, gradgradcheck
 from ...core import dtypes
 from ...core.error_texts import UnsupportedError
+from ...core.function_table import AnyFunction
 from ...core.tensor import Tensor, new_tensor
 from ..closeness import assert_close, make_tensor
 
 __all__ = [
-    "TestCase",
-    "freeze_rng_state",
-    "gradcheck",
-    "gradgradcheck",
-    "instantiate_parametrized_tests",
-    "make_tensor",
-    "parametrize",
-    "run_tests",
-    "set_default_dtype",
-    "subtest",
-]
+    "TestCase", "freeze_rng_state", "gradcheck", "gradgradcheck", "instantiate_parametrized_tests", "make_tensor",
+    "parametrize", "run_tests", "set_default_dtype", "subtest",
+]  # fmt: skip
 
 IS_WINDOWS = sys.platform == "win32"
 IS_MACOS = sys.platform == "darwin"
@@ -42,7 +35,7 @@ IS_FBCODE = IS_SANDCASTLE = TEST_CUDA = TEST_MULTIGPU = TEST_WITH_ROCM = TEST_MP
 TEST_WITH_ASAN = TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = False
 
 
-def _comparable(value: Any, other: Any) -> Any:
+def _comparable(value: object, other: object) -> object:
     """`value` in the form in which it is compared with `other`: arrays as tensors, numbers beside a tensor as one."""
     if isinstance(value, np.ndarray):
         return new_tensor(np.array(value))
@@ -110,7 +103,7 @@ class TestCase(unittest.TestCase):
         self,
         x: Tensor,
         y: Tensor,
-        msg: Any = None,
+        msg: object = None,
         *,
         atol: float | None = None,
         rtol: float | None = None,
@@ -126,7 +119,7 @@ def run_tests(argv: Sequence[str] | None = None) -> None:
 
 
 @contextlib.contextmanager
-def freeze_rng_state(*args: Any, **kwargs: Any) -> Iterator[None]:
+def freeze_rng_state(*args: object, **kwargs: object) -> Iterator[None]:
     """Random numbers drawn inside don't count."""
     state = get_rng_state()
     try:
@@ -179,7 +172,7 @@ class parametrize:
         return "_".join(f"{name}_{_shown(value, number)}" for name, value in values.items())
 
 
-def _shown(value: Any, number: int) -> str:
+def _shown(value: object, number: int) -> str:
     if isinstance(value, dtypes.dtype):
         return value.name
     if isinstance(value, bool | int | float | str):
@@ -207,7 +200,7 @@ def instantiate_parametrized_tests(generic_cls: type) -> type:
     return generic_cls
 
 
-def _with(test: Callable[..., Any], values: dict[str, Any]) -> Callable[..., Any]:
+def _with(test: Callable[..., object], values: dict[str, object]) -> AnyFunction:
     @functools.wraps(test)
     def run(self: Tensor) -> Any:
         return test(self, **values)

@@ -81,7 +81,7 @@ def _like(container: Any, made: Any) -> Any:
         return made
 
 
-def _double() -> Any:
+def _double() -> object:
     from ...core import dtypes
 
     return dtypes.float64
@@ -291,7 +291,7 @@ def _work(loader: DataLoader[Any], number: int, seed: int, pipe: Any, others: li
             return
 
 
-def _described(error: Exception, number: int) -> tuple[str, Any]:
+def _described(error: Exception, number: int) -> tuple[str, object]:
     text = "".join(traceback.format_exception(error))
     message = f"Caught {type(error).__name__} in DataLoader worker process {number}.\nOriginal {text}"
     return (_ERROR, (type(error), message))
