@@ -227,9 +227,9 @@ def __getattr__(name: str) -> Any:
             _import_ops()
         if name in globals():
             return globals()[name]
-    from .core.supported_names import missing_attribute
+    from .core.supported_names import missing
 
-    raise missing_attribute("torch", name)
+    return missing("torch", name)
 
 
 def __dir__() -> list[str]:
