@@ -45,8 +45,8 @@ def modules(name: str = "torch") -> Iterator[tuple[str, types.ModuleType]]:
         inner = f"{name}.{info.name}"
         short = inner.removeprefix("torch.")
         parts = short.split(".")
-        deep = len(parts) > 2 and parts[0] in SHALLOW
-        deep = deep or (len(parts) > 1 and any(part.startswith("_") for part in parts))
+        deep = any(part.startswith("_") for part in parts[:-1])
+        deep = deep or (parts[0] in SHALLOW and (len(parts) > 2 or parts[-1].startswith("_")))
         if info.name != "__main__" and not deep and not short.startswith(SKIPPED):
             yield from modules(inner)
 

@@ -48,7 +48,8 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             self.specs[id(found)] = found.__spec__
             if not hasattr(found, "__path__"):
                 found.__path__ = []  # PyTorch's may be a package
-            vars(found).setdefault("__getattr__", refuses_missing(spec.name))
+            if type(found) is ModuleType:  # others look names up themselves, and not last
+                vars(found).setdefault("__getattr__", refuses_missing(spec.name))
         return found
 
     def exec_module(self, module: ModuleType) -> None:
