@@ -227,6 +227,10 @@ def __getattr__(name: str) -> Any:
             _import_ops()
         if name in globals():
             return globals()[name]
+        if name.startswith("_foreach_"):
+            found = late_module("foreach").for_each(name)
+            if found is not None:
+                return globals().setdefault(name, found)
     from .core.supported_names import missing
 
     return missing("torch", name)

@@ -73,11 +73,14 @@ PLANTED = {
     "names_are_missing_of_which_one_is_used": Planted(
         "import torch.nn.utils.prune\nfrom torch.optim import ASGD\n\nclass Own(ASGD):\n    pass\n\n"
         "def test_it():\n    USE\n\ndef test_a_class():\n    USE\n    Own([])\n\n"
-        "def test_a_module():\n    USE\n    torch.nn.utils.prune.remove(1, '')",
+        "def test_a_module():\n    USE\n    torch.nn.utils.prune.remove(1, '')\n\n"
+        "def test_a_cause():\n    USE\n    try:\n        ASGD([])\n    except Exception as e:\n"
+        "        raise ValueError('no step') from e",
         {
             "::test_it": (SAME, "the same"),
             "::test_a_class": (UNSUPPORTED, "the shim lacks torch.optim.ASGD"),
             "::test_a_module": (UNSUPPORTED, "the shim lacks torch.nn.utils.prune.remove"),
+            "::test_a_cause": (UNSUPPORTED, "the shim lacks torch.optim.ASGD"),
         },
         SAME,
     ),
