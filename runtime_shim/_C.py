@@ -11,6 +11,7 @@ from .autograd import _unsafe_preserve_version_counter
 from .core import error_texts
 from .core.gradient_modes import _leave, exclude, is_grad_enabled, is_inference_mode_enabled, leave_excluded
 from .core.late_modules import late_module
+from .core.supported_names import missing as _missing
 from .core.tensor import Tensor, raw_is_leaf
 from .core.tensor import disabled_torch_dispatch as _disabled_torch_dispatch_impl  # noqa: F401
 from .core.tensor import disabled_torch_function as _disabled_torch_function_impl  # noqa: F401
@@ -349,7 +350,7 @@ def __getattr__(name: str) -> Any:
         return late_module("autograd.python_nodes")
     if name in _LATE:
         return _late(name)
-    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+    return _missing("torch._C", name)
 
 
 def _late(name: str) -> Any:

@@ -175,9 +175,13 @@ def __getattr__(name: str) -> Any:
             _import_ops()
         if name in globals():
             return globals()[name]
-    from .core.supported_names import missing_attribute
+        if name.startswith("_foreach_"):
+            found = late_module("foreach").for_each(name)
+            if found is not None:
+                return globals().setdefault(name, found)
+    from .core.supported_names import missing
 
-    raise missing_attribute("torch", name)
+    return missing("torch", name)
 
 
 def __dir__() -> list[str]:

@@ -128,6 +128,6 @@ def __getattr__(name: str) -> Any:
     if name == "amp":
         found = globals()[name] = _amp()
         return found
-    from .core.supported_names import missing_attribute
+    from .core.supported_names import missing
 
-    raise missing_attribute("torch.cuda", name)
+    return missing("torch.cuda", name)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from .core.error_texts import UnsupportedError
+from .core.supported_names import refuses_missing
 
 
 def is_available() -> bool:
@@ -30,7 +30,4 @@ def _no_group(*args: object, **kwargs: object) -> NoReturn:
 get_rank = get_world_size = barrier = all_reduce = broadcast = all_gather = reduce = _no_group
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.distributed' has no attribute '{name}'")
-    raise UnsupportedError(f"the shim has no torch.distributed.{name}; supported: is_available, is_initialized")
+__getattr__ = refuses_missing("torch.distributed")

@@ -13,7 +13,7 @@ from .aten.networks.unfolding import constant_pad_nd
 from .aten.spectral import BY_N, BY_ROOT_N, NONE, c2c, c2r, r2c
 from .core import dtypes
 from .core.dtypes import wrap_dim
-from .core.supported_names import missing_attribute
+from .core.supported_names import refuses_missing
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft",
@@ -191,5 +191,4 @@ def _shifted(input: Tensor, dim: Any, by: Any) -> Tensor:
     return found
 
 
-def __getattr__(name: str) -> Any:
-    raise missing_attribute("torch.fft", name)
+__getattr__ = refuses_missing("torch.fft")

@@ -7,7 +7,7 @@ from types import ModuleType
 from .aten import FUNCTIONS, LATE_FUNCTIONS
 from .aten.matrices.matrix_functions import LinAlgError
 from .core.late_modules import late_module
-from .core.supported_names import missing_attribute
+from .core.supported_names import missing as _missing
 
 _SAME_IN_SPECIAL = frozenset(
     "digamma erf erfc erfinv exp2 expm1 log1p log_softmax logit logsumexp polygamma sinc softmax xlogy".split()
@@ -42,7 +42,7 @@ class _Namespace(ModuleType):
             late_module(f"aten.{LATE_FUNCTIONS[function]}")
         if function in FUNCTIONS:
             return FUNCTIONS[function]
-        raise missing_attribute(self.__name__, name)
+        return _missing(self.__name__, name)
 
 
 linalg, special, functional = (_Namespace(f"torch.{name}") for name in ("linalg", "special", "functional"))

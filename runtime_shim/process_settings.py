@@ -68,7 +68,7 @@ def get_default_device() -> device:
 
 def set_default_tensor_type(t: object) -> None:
     """The dtype of new floating-point tensors, by the old name of a class of tensors ("torch.DoubleTensor")."""
-    from .core.supported_names import missing_attribute
+    from .core.supported_names import missing
 
     name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
     short = name.rpartition(".")[2]
@@ -76,10 +76,11 @@ def set_default_tensor_type(t: object) -> None:
         raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
     found = next((d for d in dtypes.ALL if f"{d.scalar_name}Tensor" == short), None)
     if found is None:
-        raise missing_attribute("torch", short)
-    if not found.is_floating_point:
+        missing("torch", short)  # raises
+    elif not found.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    dtypes.set_default_dtype(found)
+    else:
+        dtypes.set_default_dtype(found)
 
 
 def typename(obj: object, /) -> str:

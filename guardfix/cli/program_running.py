@@ -131,21 +131,13 @@ def _report(shown: str) -> None:
 
 
 def _explain(shown: str, source: Path | None = None) -> None:
-    """One line after a traceback: what the tensor is and where it was made, and what says more; or what an import asks
-    for that PyTorch has and the shim lacks, of which Python says only that it can't be imported.
+    """One line after a traceback: what the tensor is and where it was made, and what says more.
 
     `source` is the file of a C++ program, whose backtrace names functions alone.
     """
     from guardfix.pytorch_messages.message_lookup import message_in
 
     if message_in(shown) is None:
-        last = shown.rstrip().rpartition("\n")[2]
-        if last.startswith("ImportError: cannot import name"):
-            from ..verify.judging.lacking import missing_of_torch
-
-            missing = missing_of_torch(last)
-            if missing is not None:
-                echo(f"guardfix: the shim has no {missing}", err=True)
         return
     from ..why.answers import brief_answer
 

@@ -122,6 +122,8 @@ def type_(self: Tensor, dtype: dtypes.dtype | None = None) -> Any:
         if dtype not in found:
             raise ValueError(f"invalid type: '{dtype}'")
         return to(self, found[dtype])
+    if dtype is Tensor:  # the type of tensors by default
+        return to(self, dtypes.get_default_dtype())
     return to(self, getattr(dtype, "dtype", dtype))
 
 

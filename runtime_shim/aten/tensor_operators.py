@@ -387,6 +387,7 @@ for _alias, _name in {
     "less_equal": "le",
     "not_equal": "ne",
     "absolute": "abs",
+    "ger": "outer",
     "arctan2": "atan2",
 }.items():
     publish(_alias, FUNCTIONS[_name], method=False)

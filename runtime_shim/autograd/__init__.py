@@ -225,6 +225,6 @@ def __getattr__(name: str) -> Any:
         return late_module(f"{_HERE}.{name}")
     if name in _ELSEWHERE:
         return getattr(late_module(_ELSEWHERE[name]), name)
-    from ..core.supported_names import missing_attribute
+    from ..core.supported_names import missing
 
-    raise missing_attribute("torch.autograd", name)
+    return missing("torch.autograd", name)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
-from ..core.supported_names import missing_attribute
+from ..core.supported_names import refuses_missing
 from . import cudnn
 
 
@@ -28,8 +27,7 @@ openmp = _library()
 cpu = SimpleNamespace(get_cpu_capability=lambda: "DEFAULT")
 
 
-def __getattr__(name: str) -> Any:
-    raise missing_attribute("torch.backends", name)
+__getattr__ = refuses_missing("torch.backends")
 
 
 __all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import opcode
+import sys
+from abc import ABCMeta
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -13,42 +16,161 @@ from .error_texts import UnsupportedError
 
 #: While names are listed, one that is missing is only that.
 _listing = False
+_NAMING = frozenset(["LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"])
 
 
 @functools.cache
-def _pytorch_names() -> dict[str, list[str]]:
-    """The names of PyTorch's namespaces, as bench/write_torch_names.py wrote them; read when a lookup has failed."""
+def _rows() -> dict[str, str]:
+    """The names of PyTorch's modules, as bench/write_torch_names.py wrote them; read when a lookup has failed."""
     text = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="ascii")
-    return {namespace: names.split() for namespace, _, names in (line.partition(":") for line in text.splitlines())}
+    return {namespace: names for namespace, _, names in (line.partition(":") for line in text.splitlines())}
 
 
-def missing_attribute(module: str, name: str) -> AttributeError:
-    """The error for `module.name`: unsupported if PyTorch has it, else what Python says of a missing attribute."""
-    namespace = module.removeprefix("torch.")
-    if not name.startswith("__") and not _listing and name in _pytorch_names().get(namespace, ()):
-        return UnsupportedError(f"the shim has no {module}.{name}; supported: {supported(namespace)}")
-    return AttributeError(f"module '{module}' has no attribute '{name}'")
+@functools.cache
+def _pytorch_names(namespace: str) -> dict[str, str]:
+    """The names in a module of PyTorch's, each with its marks: `*` for a class, `=` for what is the same above it."""
+    return {marked.strip("=*"): marked for marked in _rows().get(namespace, "").split()}
+
+
+def _short(dotted: str) -> str:
+    return dotted.removeprefix("torch.")
+
+
+def is_pytorchs_module(dotted: str) -> bool:
+    """Whether PyTorch has the module `torch.…`."""
+    return _short(dotted) in _rows()
+
+
+def missing(module: str, name: str) -> Any:
+    """What stands for `module.name`, which the shim lacks.
+
+    A program that names something of PyTorch's gets a placeholder, so that an import goes on and what uses the name
+    stops. One that looks whether it is there (`hasattr`, `getattr`) is told that it isn't, with an UnsupportedError.
+    Raises AttributeError for what PyTorch lacks as well.
+    """
+    dotted = f"{module}.{name}"
+    if _listing or name.startswith("__") or not (name in _pytorch_names(_short(module)) or is_pytorchs_module(dotted)):
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+    if not _is_named():
+        raise _refusal(dotted)
+    return _placeholder(dotted)
 
 
 def refuses_missing(module: str) -> Callable[[str], Any]:
-    """A `__getattr__` for the module of that name, which refuses what the shim doesn't have."""
+    """A `__getattr__` for the module of that name, for what the shim doesn't have."""
+    return _MissingModule(module).__getattr__
 
-    def __getattr__(name: str) -> Any:
-        raise missing_attribute(module, name)
 
-    return __getattr__
+def missing_module(dotted: str) -> ModuleType:
+    """The module that stands for one that the shim lacks."""
+    return _module_placeholder(dotted)
+
+
+def _is_named() -> bool:
+    """Whether the program has `x.name` or `from x import name` where it asks, rather than a call such as `hasattr`."""
+    frame: Any = sys._getframe(1)
+    while frame.f_code.co_name in ("__getattr__", missing.__name__):
+        frame = frame.f_back
+    return opcode.opname[frame.f_code.co_code[frame.f_lasti]] in _NAMING
+
+
+def _refusal(dotted: str) -> UnsupportedError:
+    package, _, _ = dotted.rpartition(".")
+    has = supported(_short(package))
+    return UnsupportedError(f"the shim has no {dotted}" + (f"; supported: {has}" if has else ""))
+
+
+@functools.cache
+def _module_placeholder(dotted: str) -> ModuleType:
+    return _MissingModule(dotted)
+
+
+@functools.cache
+def _placeholder(dotted: str) -> Any:
+    package, _, name = dotted.rpartition(".")
+    marked = _pytorch_names(_short(package)).get(name, "")
+    if not marked:
+        return _module_placeholder(dotted)
+    if marked.startswith("="):
+        above = package
+        while name not in _pytorch_names(_short(above := above.rpartition(".")[0])):
+            pass
+        found = getattr(_reached(above), name, None)
+        if found is not None or marked.endswith("*"):
+            return _placeholder(f"{above}.{name}") if found is None else found
+    if marked.endswith("*"):
+        return _MissingClass(name, (), {"__module__": package, "__qualname__": name, "_missing": dotted})
+    return _MissingValue(dotted)
+
+
+def _reached(dotted: str) -> object:
+    """The shim's module of this name; None if it lacks that."""
+    found: object = late_module()
+    for part in dotted.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found
+
+
+class _MissingModule(ModuleType):
+    """Stands for a module of PyTorch's. What PyTorch has in it has a placeholder as well."""
+
+    __path__: list[str] = []  # noqa: RUF012 - modules in it are imported as well
+
+    def __getattr__(self, name: str) -> Any:
+        return missing(self.__name__, name)
+
+
+class _MissingClass(ABCMeta):
+    """Stands for a class of PyTorch's: can be named, asked about and inherited from, and makes no instance."""
+
+    _missing: str
+
+    def __call__(cls, *_args: object, **_named: object) -> Any:
+        raise _refusal(cls._missing)
+
+    def __getitem__(cls, _parameters: object) -> Any:
+        return cls
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+        if not _is_named():
+            raise _refusal(cls._missing)
+        return _MissingValue(cls._missing)
+
+
+class _MissingValue:
+    """Stands for a function or a constant of PyTorch's: equals nothing else, and refuses calls."""
+
+    def __init__(self, dotted: str) -> None:
+        self.__module__, _, self.__name__ = dotted.rpartition(".")
+        self.__qualname__ = self.__name__
+
+    def __call__(self, *_args: object, **_named: object) -> Any:
+        raise _refusal(f"{self.__module__}.{self.__name__}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"'{self.__name__}' has no attribute '{name}'")
+        raise _refusal(f"{self.__module__}.{self.__name__}")
+
+    def __repr__(self) -> str:
+        return f"<{self.__module__}.{self.__name__}, which the shim has not>"
+
+
+def is_placeholder(found: object) -> bool:
+    """Whether this stands for something that the shim lacks."""
+    return isinstance(found, _MissingModule | _MissingClass | _MissingValue)
 
 
 def may_be_pytorchs(dotted: str) -> bool:
-    """Whether PyTorch has this name. Where that isn't known, it most likely has: only the public names of some
-    namespaces are.
-    """
+    """Whether PyTorch has this name. Where that isn't known, it most likely has: private names aren't all listed."""
     package, _, name = dotted.rpartition(".")
+    if is_pytorchs_module(dotted):
+        return True
     if name.startswith("_"):
         return not name.startswith("__")
-    namespace = package.removeprefix("torch.")
-    names = _pytorch_names().get(namespace)
-    return names is None or name in names
+    return _short(package) not in _rows() or name in _pytorch_names(_short(package))
 
 
 def supported(namespace: str) -> str:
@@ -58,15 +180,12 @@ def supported(namespace: str) -> str:
 
         found = [n for n in dir(Tensor) if not isinstance(vars(Tensor).get(n), Unsupported)]
     else:
-        try:
-            module = late_module("" if namespace == "torch" else namespace)
-        except ModuleNotFoundError:  # no file, but a namespace that the package has
-            module = getattr(late_module(), namespace)
-        found = [n for n in _pytorch_names().get(namespace, ()) if _stands_in(module, n)]
+        module = _reached("torch" if namespace == "torch" else f"torch.{namespace}")
+        found = [n for n in _pytorch_names(namespace) if _stands_in(module, n)]
     return ", ".join(sorted(n for n in found if not n.startswith("_")))
 
 
-def _stands_in(module: ModuleType, name: str) -> bool:
+def _stands_in(module: object, name: str) -> bool:
     """Whether the module has the name, and from this package."""
     global _listing
     outer, _listing = _listing, True
@@ -84,7 +203,7 @@ def mark_unsupported() -> None:
     """Put `Unsupported` where Tensor lacks something that PyTorch's has. Run once, when all ops are registered."""
     from .tensor import Tensor
 
-    for name in _pytorch_names()["Tensor"]:
+    for name in _pytorch_names("Tensor"):
         if not hasattr(Tensor, name):
             setattr(Tensor, name, Unsupported(name))
     Tensor.__dir__ = _names_of  # type: ignore[method-assign,assignment]

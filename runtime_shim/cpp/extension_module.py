@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from ..core.supported_names import may_be_pytorchs
+from ..core.supported_names import is_placeholder, is_pytorchs_module, missing_module, refuses_missing
 
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -33,20 +33,23 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         found: Any = importlib.import_module(self.module)
         for name in spec.name.split(".")[1:]:
             found = getattr(found, name, None)
-        if not isinstance(found, ModuleType):
+        if not isinstance(found, ModuleType) or is_placeholder(found):
             real = self.module + spec.name.removeprefix("torch")
             try:  # a module goes before a function of its name
                 found = importlib.import_module(real)
             except ModuleNotFoundError as error:
-                if found is not None:
-                    return found
-                if error.name != real:
+                if found is None and is_pytorchs_module(spec.name):
+                    found = missing_module(spec.name)
+                elif found is None and real.startswith(f"{error.name}"):
+                    raise ModuleNotFoundError(f"No module named {spec.name!r}", name=spec.name) from None
+                elif found is None:
                     raise
-                here = may_be_pytorchs(spec.name)
-                text = f"the shim has no module {spec.name}" if here else f"No module named {spec.name!r}"
-                raise ModuleNotFoundError(text, name=spec.name) from None
         if isinstance(found, ModuleType):
             self.specs[id(found)] = found.__spec__
+            if not hasattr(found, "__path__"):
+                found.__path__ = []  # PyTorch's may be a package
+            if type(found) is ModuleType:  # others look names up themselves, and not last
+                vars(found).setdefault("__getattr__", refuses_missing(spec.name))
         return found
 
     def exec_module(self, module: ModuleType) -> None:

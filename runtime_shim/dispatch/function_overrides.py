@@ -9,12 +9,13 @@ Source: torch/csrc/utils/python_arg_parser.cpp, torch/_tensor.py, torch/override
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from types import FunctionType, ModuleType
-from typing import Any
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, cast
 
 from ..core import tensor as core_tensor
 from ..core.function_table import FUNCTIONS, AnyFunction
@@ -247,6 +248,20 @@ def _replaced(*args: Any, _entry: Any = None, **kwargs: Any) -> Any:
     return _entry(*args, **kwargs)
 
 
+@functools.cache
+def _replaced_code(names: tuple[str, ...]) -> CodeType:
+    """That code for a function that captured these variables. It begins as Python begins such a function: by copying
+    them, without which Python crashes when somebody (pytest, for a traceback) asks for the locals of its frame.
+    """
+    if not names:
+        return _replaced.__code__
+    space: dict[str, Any] = {}
+    captured = ", ".join(f"_{n}" for n in range(len(names)))
+    inner = f"def _replaced(*args, _entry=None, **kwargs):\n  return _entry(*args, **kwargs)\n  {captured}"
+    exec(f"def outer({captured}):\n {inner}\n return _replaced", space)
+    return cast("CodeType", space["outer"](*names).__code__.replace(co_freevars=names, co_filename=__file__))
+
+
 class _Replacement:
     """The code of one function, and what is in its place."""
 
@@ -260,8 +275,7 @@ class _Replacement:
         self.entry = _asking(seen, original, name in _BINARY, python)
 
     def put(self) -> None:
-        # Python asks that a function's code has as many variables of outer functions as it captured.
-        self.function.__code__ = _replaced.__code__.replace(co_freevars=self.code.co_freevars)
+        self.function.__code__ = _replaced_code(self.code.co_freevars)
         self.function.__defaults__ = None
         self.function.__kwdefaults__ = {"_entry": self.entry}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from ..core.supported_names import missing as _missing
 from .continuous_distributions import (
     Independent,
     MultivariateNormal,
@@ -44,11 +45,7 @@ def __getattr__(name: str) -> Any:
         made = globals()[name] = ModuleType(f"torch.distributions.{name}")
         made.__dict__.update({found.__name__: found for found in _HOMES[name]})
         return made
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.distributions' has no attribute '{name}'")
-    from ..core.error_texts import UnsupportedError
-
-    raise UnsupportedError(f"the shim has no torch.distributions.{name}; supported: {', '.join(__all__)}")
+    return _missing("torch.distributions", name)
 
 
 __all__ = [

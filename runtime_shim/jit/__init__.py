@@ -37,6 +37,6 @@ def __getattr__(name: str) -> Any:
         from . import scripted_functions
 
         return getattr(scripted_functions, name)
-    from ..core.supported_names import missing_attribute
+    from ..core.supported_names import missing
 
-    raise missing_attribute("torch.jit", name)
+    return missing("torch.jit", name)

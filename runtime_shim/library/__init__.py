@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.device import known
 from ..core.function_table import AnyFunction
-from ..core.supported_names import missing_attribute
+from ..core.supported_names import refuses_missing
 from .custom_op_definitions import CustomOpDef, autograd_kernel, custom_op, defined_op
 from .custom_ops import REGISTRY, OpOverload, fallthrough_kernel, ops, split_qualname
 from .op_checks import FAKES, opcheck
@@ -207,5 +207,4 @@ def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
         library._destroy()
 
 
-def __getattr__(name: str) -> Any:
-    raise missing_attribute("torch.library", name)
+__getattr__ = refuses_missing("torch.library")

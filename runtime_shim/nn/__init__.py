@@ -46,9 +46,9 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    from ..core.supported_names import missing_attribute
+    from ..core.supported_names import missing
 
-    raise missing_attribute("torch.nn", name)
+    return missing("torch.nn", name)
 
 
 __all__ = [*_HOMES, "Buffer", "Module", "Parameter", "functional", "init", "utils"]

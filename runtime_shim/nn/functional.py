@@ -675,9 +675,9 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 def __getattr__(name: str) -> Any:
     if name in ("_Reduction",):
         return late_module(f"nn.{name.lower()}")
-    from ..core.supported_names import missing_attribute
+    from ..core.supported_names import missing
 
-    raise missing_attribute("torch.nn.functional", name)
+    return missing("torch.nn.functional", name)
 
 
 __all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d", "interpolate", "pad", "scaled_dot_product_attention"]

@@ -73,6 +73,11 @@ class Buffer(Tensor):
         pass
 
 
+def is_lazy(param: object) -> bool:
+    """Whether a parameter has no shape yet, as those of lazy layers, of which the shim has none."""
+    return False
+
+
 def rebuild_parameter(*parts: Any) -> Tensor:
     """The parameter that pickle took apart."""
     made = rebuild(*parts)

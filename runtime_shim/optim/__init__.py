@@ -23,9 +23,9 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    from ..core.supported_names import missing_attribute
+    from ..core.supported_names import missing
 
-    raise missing_attribute("torch.optim", name)
+    return missing("torch.optim", name)
 
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer"]

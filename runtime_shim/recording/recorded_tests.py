@@ -55,7 +55,10 @@ def _outcome(report: pytest.TestReport) -> str:
 
 def _message(report: pytest.TestReport | pytest.CollectReport) -> str:
     """What ended a test that did not pass: the error and what it says."""
-    crash = getattr(report.longrepr, "reprcrash", None)
+    # What the shim lacks may be the cause of an error that the program makes of it.
+    chain = [crash for _, crash, _ in getattr(report.longrepr, "chain", ()) if crash is not None]
+    lacking = next((crash for crash in chain if ".UnsupportedError: " in crash.message), None)
+    crash = lacking or getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
         return str(crash.message)[:2000]
     if isinstance(report.longrepr, tuple):  # a skipped test: file, line, reason

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..core.supported_names import missing_attribute
+from ..core.supported_names import refuses_missing
 from .closeness import assert_allclose, assert_close, make_tensor
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
 
-def __getattr__(name: str) -> Any:
-    raise missing_attribute("torch.testing", name)
+__getattr__ = refuses_missing("torch.testing")

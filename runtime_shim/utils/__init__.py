@@ -15,6 +15,6 @@ def __getattr__(name: str) -> Any:
         from ..extension.cmake_package import cmake_prefix_path
 
         return cmake_prefix_path()
-    from ..core.supported_names import missing_attribute
+    from ..core.supported_names import missing
 
-    raise missing_attribute("torch.utils", name)
+    return missing("torch.utils", name)

@@ -15,7 +15,7 @@ from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
 from ..core.function_table import AnyFunction
 from ..core.gradient_modes import enable_grad, no_grad
-from ..core.supported_names import missing_attribute
+from ..core.supported_names import refuses_missing
 from ..core.tensor import Tensor
 from ..core.thread_state import tls
 
@@ -391,5 +391,4 @@ def set_device_states(devices: object, states: object, *, device_type: str | Non
     """Does nothing: the CPU is the shim's only device."""
 
 
-def __getattr__(name: str) -> Any:
-    raise missing_attribute("torch.utils.checkpoint", name)
+__getattr__ = refuses_missing("torch.utils.checkpoint")

@@ -43,9 +43,9 @@ def __getattr__(name: str) -> Any:
         from ..extension import extension_builder
 
         return getattr(extension_builder, name)
-    from ..core.supported_names import missing_attribute
+    from ..core.supported_names import missing
 
-    raise missing_attribute("torch.utils.cpp_extension", name)
+    return missing("torch.utils.cpp_extension", name)
 
 
 __all__ = ["BuildExtension", "CUDAExtension", "CppExtension", "include_paths", "library_paths", "load", "load_inline"]

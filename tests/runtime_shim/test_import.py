@@ -88,7 +88,7 @@ def test_an_archive_loads_with_nothing_else_imported() -> None:
 @pytest.mark.few("nn")
 def test_the_first_name_asked_for_may_be_one_that_is_not_there(attempt: str) -> None:
     program = (
-        f"import guardfix.runtime_shim as torch\ntry: {attempt}\nexcept NotImplementedError as error: print(error)"
+        f"import guardfix.runtime_shim as torch\ntry: {attempt}()\nexcept NotImplementedError as error: print(error)"
     )
     owner = attempt.rpartition(".")[0]
     assert run(program).startswith(f"the shim has no {attempt}; supported: ")
@@ -114,7 +114,7 @@ def test_the_first_name_asked_for_may_be_one_that_is_not_there(attempt: str) -> 
 )
 def test_what_was_taken_out_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(NotImplementedError, match=rf"the shim has no {re.escape(name)}; supported: "):
-        eval(name, {"torch": torch})
+        eval(f"{name}()", {"torch": torch})
 
 
 def test_the_module_lists_what_it_imports_late() -> None:

@@ -149,7 +149,7 @@ def _used(tree: ast.Module, bound: Mapping[str, str]) -> Iterator[str]:
 def _missing_part(dotted: str) -> str | None:
     """The first part of a name that PyTorch has and the shim lacks; None when there is none."""
     from guardfix.runtime_shim.core.error_texts import UnsupportedError
-    from guardfix.runtime_shim.core.supported_names import may_be_pytorchs
+    from guardfix.runtime_shim.core.supported_names import is_placeholder, may_be_pytorchs
 
     found: object = importlib.import_module(_SHIM)
     path = "torch"
@@ -159,6 +159,8 @@ def _missing_part(dotted: str) -> str | None:
         path = f"{path}.{part}"
         try:
             found = getattr(found, part)
+            if is_placeholder(found):  # since somebody imported it
+                return path
         except UnsupportedError:
             return path
         except AttributeError:

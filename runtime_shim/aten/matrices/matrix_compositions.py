@@ -33,6 +33,16 @@ def linalg_solve_triangular(
     return _equation(triangle.mT, B.mT).mT
 
 
+@composite("triangular_solve")
+def triangular_solve(
+    self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """The old name, which also returns A."""
+    triangle = A.mT if transpose else A
+    solution = linalg_solve_triangular(triangle, self, upper=upper is not transpose, unitriangular=unitriangular)
+    return return_type("triangular_solve", "solution cloned_coefficient")(solution, A.clone())
+
+
 def _equation(A: Tensor, B: Tensor) -> Tensor:
     """The solution for a batch of matrices B, the batches broadcast."""
     batch = dtypes.broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-2]))

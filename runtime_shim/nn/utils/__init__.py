@@ -59,9 +59,9 @@ def __getattr__(name: str) -> Any:
     if name in _LATE:
         found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
         return found
-    from ...core.supported_names import missing_attribute
+    from ...core.supported_names import missing
 
-    raise missing_attribute("torch.nn.utils", name)
+    return missing("torch.nn.utils", name)
 
 
 __all__ = [

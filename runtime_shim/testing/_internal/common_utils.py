@@ -17,8 +17,8 @@ import numpy as np
 from ...aten.random_numbers import get_rng_state, manual_seed, set_rng_state
 from ...autograd.gradient_checks import gradcheck, gradgradcheck
 from ...core import dtypes
-from ...core.error_texts import UnsupportedError
 from ...core.function_table import AnyFunction
+from ...core.supported_names import refuses_missing
 from ...core.tensor import Tensor, new_tensor
 from ..closeness import assert_close, make_tensor
 
@@ -210,9 +210,4 @@ def _with(test: Callable[..., object], values: dict[str, object]) -> AnyFunction
     return run
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise UnsupportedError(
-        f"the shim has no torch.testing._internal.common_utils.{name}; supported: {', '.join(__all__)}"
-    )
+__getattr__ = refuses_missing("torch.testing._internal.common_utils")

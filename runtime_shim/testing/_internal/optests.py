@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...core.error_texts import UnsupportedError
+from ...core.supported_names import refuses_missing
 from ...library.op_checks import opcheck
 
 __all__ = ["opcheck"]
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise UnsupportedError(f"the shim has no torch.testing._internal.optests.{name}; supported: {', '.join(__all__)}")
+__getattr__ = refuses_missing("torch.testing._internal.optests")

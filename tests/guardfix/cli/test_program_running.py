@@ -196,24 +196,6 @@ def test_an_error_of_the_programs_own_ends_it_as_ever(tmp_path: Path) -> None:
     assert done.stderr == "terminate called after throwing an instance of 'std::runtime_error'\n  what():  no file\n"
 
 
-@pytest.mark.parametrize(
-    ("line", "named"),
-    [
-        ("from torch.nn import MultiMarginLoss", ["guardfix: the shim has no torch.nn.MultiMarginLoss"]),
-        ("from torch.distributions import StudentT", ["guardfix: the shim has no torch.distributions.StudentT"]),
-        ("from torch import ormqr", ["guardfix: the shim has no torch.ormqr"]),
-        ("from torch.nn import Nonsense", []),  # nor has PyTorch
-        ("from math import nonsense", []),
-        ("import torch._vmap_internals", []),  # the error says so itself
-    ],
-)
-def test_what_an_import_lacks_is_named(tmp_path: Path, line: str, named: list[str]) -> None:
-    (tmp_path / "a.py").write_text(line + "\n")
-    done = guardfix_run("a.py", cwd=tmp_path)
-    assert done.returncode == 1
-    assert [shown for shown in done.stderr.splitlines() if shown.startswith("guardfix:")] == named
-
-
 @pytest.mark.skipif(os.name == "nt", reason="no such names there")
 @pytest.mark.parametrize("options", [pytest.param((), id="as it is"), pytest.param(("--contain",), id="contained")])
 @pytest.mark.parametrize(

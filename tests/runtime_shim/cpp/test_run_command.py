@@ -145,23 +145,15 @@ def test_python_program_changes_where_it_is(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("name", ["linalg.lu_factor", "special.zeta"])
 def test_python_program_asks_for_a_function_that_is_not_there(tmp_path: Path, name: str) -> None:
-    outcome = guardfix_run(write(tmp_path, "program.py", f"import torch\ntorch.{name}\n"))
+    outcome = guardfix_run(write(tmp_path, "program.py", f"import torch\ntorch.{name}()\n"))
     assert outcome.status == 1
     assert f"UnsupportedError: the shim has no torch.{name}; supported: " in outcome.err
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("torch.sparse", "the shim has no module torch.sparse"),
-        ("torch.onnx", "the shim has no module torch.onnx"),
-        ("torch.onxx", "No module named 'torch.onxx'"),
-    ],
-)
-def test_python_program_imports_a_module_that_is_not_there(tmp_path: Path, name: str, message: str) -> None:
-    outcome = guardfix_run(write(tmp_path, "program.py", f"import {name}\n"))
+def test_python_program_imports_a_module_that_pytorch_lacks_as_well(tmp_path: Path) -> None:
+    outcome = guardfix_run(write(tmp_path, "program.py", "import torch.onxx\n"))
     assert outcome.status == 1
-    assert outcome.err.splitlines()[-1] == f"ModuleNotFoundError: {message}"
+    assert outcome.err.splitlines()[-1] == "ModuleNotFoundError: No module named 'torch.onxx'"
 
 
 # ---- what is missing, in words

@@ -1,0 +1,93 @@
+"""What PyTorch has and the shim lacks: it can be named, imported and inherited from, and stops only what uses it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guardfix.runtime_shim.core import supported_names
+from guardfix.runtime_shim.cpp.extension_module import bound_to
+
+BEFORE = "import torch, torch.onnx, torch.nn.utils.prune as prune\nfrom torch.optim import ASGD\n"
+
+
+@pytest.fixture(autouse=True)
+def torch() -> Iterator[None]:
+    with bound_to("guardfix.runtime_shim"):
+        yield
+
+
+def run(text: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(compile(BEFORE + text, "program.py", "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from torch import ormqr, sparse_coo",
+        "from torch.nn.utils.prune import BasePruningMethod, remove",
+        "from torch.utils.tensorboard import SummaryWriter",
+        "from torch._vmap_internals import _vmap",
+        "import torch.distributed.fsdp; from torch.distributed.fsdp import FullyShardedDataParallel",
+        "import torch.onnx.symbolic_helper, torch._dynamo.config",
+        "f = {torch.stft: 1, torch.quint8: 2, torch.sparse.mm: 3}",
+        "def f(reduction=torch.distributed.rpc.RpcBackendOptions): pass",
+        "from typing import Optional\ndef f(x: Optional[ASGD], y: ASGD | None, z: Optional[torch.stft]): pass",
+        "class Both(torch.nn.Module, torch.optim.ASGD): pass",
+        "class Writer(torch.onnx.ONNXProgram, dict): x = torch.sparse.sum",
+        "class Table(ASGD[int]): step = ASGD.step",
+        "assert not isinstance(torch.ones(1), ASGD) and not issubclass(torch.optim.SGD, torch.optim.ASGD)",
+        "assert torch.ones(1).layout != torch.sparse_coo and torch.ones(1).dtype not in (torch.quint8, torch.qint8)",
+        "assert torch.optim.ASGD is ASGD and torch.nn.modules.pooling.LPPool3d is torch.nn.LPPool3d",
+        "from torch.nn.modules.pooling import AvgPool2d; assert AvgPool2d is torch.nn.AvgPool2d",
+        "import torch.linalg, torch.nn.modules.loss\ntorch.linalg.norm(torch.ones(2)), torch.nn.modules.loss._Loss()",
+        "try: from torch.onnx import nonsense\nexcept ImportError: pass\nelse: raise AssertionError",
+        "try: import torch.nn.utils.nonsense\nexcept ModuleNotFoundError: pass\nelse: raise AssertionError",
+        "try: torch.onse\nexcept AttributeError: pass\nelse: raise AssertionError",
+        "assert not any(hasattr(torch, name) for name in ('stft', 'sparse', 'onse', 'quint8'))",
+        "assert not any(hasattr(torch.optim, name) for name in ('ASGD', 'Rprop', 'nonsense'))",
+        "assert getattr(torch, 'stft', None) is None and not hasattr(ASGD, 'step') and callable(torch.stft)",
+    ],
+)
+def test_what_does_not_use_it_goes_on(text: str) -> None:
+    run(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("torch.stft(torch.ones(3))", "torch.stft"),
+        ("ASGD([])", "torch.optim.ASGD"),
+        ("class Own(ASGD):\n  def __init__(self): pass\nOwn()", "torch.optim.ASGD"),
+        ("class Own(torch.nn.Module, ASGD): pass\nOwn()", "torch.optim.ASGD"),
+        ("ASGD.step(1)", "torch.optim.ASGD"),
+        ("torch.stft.default", "torch.stft"),
+        ("getattr(torch, 'stft')", "torch.stft"),
+        ("getattr(torch.optim, 'Rprop')", "torch.optim.Rprop"),
+        ("prune.remove(1, 'weight')", "torch.nn.utils.prune.remove"),
+        ("torch.onnx.export(1)", "torch.onnx.export"),
+        ("torch.nn.modules.pooling.LPPool3d(2, 1)", "torch.nn.LPPool3d"),
+    ],
+)
+def test_what_uses_it_is_refused_by_name(text: str, name: str) -> None:
+    with pytest.raises(NotImplementedError, match=rf"the shim has no {name}(;|$)"):
+        run(text)
+
+
+def test_a_placeholder_says_what_it_stands_for() -> None:
+    found = run("shown = repr(torch.stft), torch.onnx.__name__, ASGD.__name__, ASGD.__module__")["shown"]
+    assert found == ("<torch.stft, which the shim has not>", "torch.onnx", "ASGD", "torch.optim")
+
+
+@pytest.mark.oracle
+def test_the_names_are_those_of_the_installed_pytorch(tmp_path: Path) -> None:
+    script, made = Path(__file__).parents[2] / "bench" / "write_torch_names.py", tmp_path / "names.txt"
+    subprocess.run([sys.executable, script, made], check=True)
+    assert made.read_text() == Path(supported_names.__file__).with_name("pytorch_names.txt").read_text()
