@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..analysis.declared_types import mentions_tensor
+from ..analysis.hidden_autograd import names_of_ops
 from ..analysis.project import Project
+from ..analysis.registrations import is_kernel_of_backend
 from ..facts import Facts, Function, GuardUse
 from ..findings import Context
 from ..frontends.frontend import frontend_named
@@ -42,6 +44,8 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
     if function.name == "operator()":
         # A functor is registered by its class.
         return frozenset(function.qualified[-2:-1])
+    if is_kernel_of_backend(scene.chain, facts, project):
+        return names_of_ops(function, use.live, facts) | {function.name}
     return frozenset({function.name})
 
 
