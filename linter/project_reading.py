@@ -314,19 +314,20 @@ class ProjectReader(Struct, dict=True):
     def _answered(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with the files that name what its open uses depend on; these names are added to `asked`."""
         for _ in range(_ROUNDS):
-            more: list[Facts] = []
-            around: list[Facts] = []
+            found: list[Facts] = []
             for language, known in asked.items():
                 new = self._questions(project, language) - known
                 if new:
                     known |= new
-                    # Facts are read again where a watched name occurs: the place itself is then among the uses.
-                    more += self._files_that_name(new, frozenset(known), language, progress=progress)
-                    around += self._files_that_name(
-                        new, frozenset(known), language, self._around.files, progress=progress
-                    )
-            if not more and not around:
+                    # Facts are read again where a watched name occurs: the place itself is then among the uses. In
+                    # all files together: whether a name is common doesn't depend on which of them are checked.
+                    among = (self.found.files, self._around.files)
+                    found += self._files_that_name(new, frozenset(known), language, among, progress=progress)
+            if not found:
                 break
+            others = {path for paths in self._around.files.values() for path in paths}
+            more = [one for one in found if one.path not in others]
+            around = [one for one in found if one.path in others]
             project = project.joined(more, around, asked=frozenset().union(*asked.values()))
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         left_open = any(names or uses_left_open(project, one, self.rules, self.work) for one, names in asked.items())
@@ -436,7 +437,7 @@ class ProjectReader(Struct, dict=True):
         return [
             facts
             for language in sorted(languages & self._around.files.keys())
-            for facts in self._files_that_name(names, frozenset(), language, self._around.files, class_definition)
+            for facts in self._files_that_name(names, frozenset(), language, [self._around.files], class_definition)
         ]
 
     def _hits_of(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
@@ -473,16 +474,14 @@ class ProjectReader(Struct, dict=True):
         names: Iterable[str],
         watched: frozenset[str],
         language: str,
-        among: Mapping[str, Sequence[str]] | None = None,
+        among: Iterable[Mapping[str, Sequence[str]]] = (),
         stands: Callable[[Iterable[bytes]], bytes | frozenset[bytes]] = frozenset,
         progress: _Progress | None = None,
     ) -> list[Facts]:
         """The facts of the files, of all that are checked or `among` others, in which one of the names occurs."""
         words = [name.encode() for name in sorted(names)]
-        paths = (self.found.files if among is None else among).get(language, ())
-        if not words or not paths:
-            return []
-        hits = self._hits_of(words, paths, language)
+        listed = filter(None, (files.get(language, ()) for files in among or (self.found.files,)))
+        hits = [hit for paths in listed for hit in self._hits_of(words, paths, language)] if words else []
         job = self._job(hits, watched)._replace(stands=stands(words))
         if len(hits) > MOST_NAMING and isinstance(job.stands, frozenset):
             job = job._replace(hits=self._without_common_names(job))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ...analysis.call_graph import effects_below
 from ...analysis.function_outlines import CallEffect
+from ...analysis.linkage import Link
 from ...analysis.training_calls import learning_in, training_in
 from ...facts import Call, Facts, Span
 from ...facts.expressions import Expression, first_name, words_of
@@ -114,6 +115,6 @@ def _learns(scene: Scene, facts: Facts, start: int, function: int | None) -> Ite
             yield SignalMatch(message, call.span.start, facts)
             return
         found = effects_below(scene.project, facts, Span(start, around.span.end), function).get(CallEffect.TRAIN)
-        if found is not None:
+        if found is not None and found.link is Link.SHOWN:
             message = f"what is made under the guard may be trained on: `{shown(found.through)}` trains"
             yield SignalMatch(message, found.act.offset, found.act.facts, link=found.link)
