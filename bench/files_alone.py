@@ -41,11 +41,11 @@ def main() -> int:
     uses = less_sure = broken = 0
     slowest = (0.0, "")
     for tree in arguments.trees:
-        options = Options(select=("GF101",))
+        options = Options(select=("GF101",), project=str(tree) if arguments.project else "")
         whole = _decided([str(tree)], options)
         for path in sorted({one.path for one in whole.values()}):
             begun = time.perf_counter()
-            alone = _decided([path], options.changed(project=str(tree) if arguments.project else ""))
+            alone = _decided([path], options)
             slowest = max(slowest, (time.perf_counter() - begun, path))
             for place, one in alone.items():
                 if place not in whole or one.decision is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -291,8 +291,8 @@ class ProjectReader(Struct, dict=True):
             self.cache.keep(self.cache.FACTS, rest, read)
         return sorted((*known, *read), key=lambda facts: facts.path) if known else read
 
-    def _file_summaries(self, job: Job, progress: _Progress | None) -> list[FileSummary]:
-        known, job = self.known.split_file_summaries(job)
+    def _file_summaries(self, language: str, progress: _Progress | None, paths: Sequence[str]) -> list[FileSummary]:
+        known, job = self.known.split_file_summaries(self._job((language, path, "") for path in paths))
         if self.cache is not None:
             kept, job = self.cache.known(self.cache.FILE_SUMMARIES, job)
             self.known.remember_file_summaries(kept, self.workspace)
@@ -314,19 +314,16 @@ class ProjectReader(Struct, dict=True):
     def _answered(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with the files that name what its open uses depend on; these names are added to `asked`."""
         for _ in range(_ROUNDS):
-            more: list[Facts] = []
-            around: list[Facts] = []
+            found: list[Facts] = []
             for language, known in asked.items():
                 new = self._questions(project, language) - known
                 if new:
-                    known |= new
-                    # Facts are read again where a watched name occurs: the place itself is then among the uses.
-                    more += self._files_that_name(new, frozenset(known), language, progress=progress)
-                    around += self._files_that_name(
-                        new, frozenset(known), language, self._around.files, progress=progress
-                    )
-            if not more and not around:
+                    found += self._asking(new, known, language, progress)
+            if not found:
                 break
+            others = {path for paths in self._around.files.values() for path in paths}
+            more = [one for one in found if one.path not in others]
+            around = [one for one in found if one.path in others]
             project = project.joined(more, around, asked=frozenset().union(*asked.values()))
         # Nothing is listed, and so nothing unseen, where nothing is asked.
         left_open = any(names or uses_left_open(project, one, self.rules, self.work) for one, names in asked.items())
@@ -380,23 +377,22 @@ class ProjectReader(Struct, dict=True):
 
     def _summarized(self, project: Project, asked: Mapping[str, set[str]], progress: _Progress | None) -> Project:
         """The project with what its other files say, where a use stays open on what was read so far."""
-        for language in self.found.files:
+        for language, known in asked.items():
             if frontend_named(language).file_summary is None:
                 continue
-            watched = frozenset(asked[language])
-
-            def summaries(paths: Sequence[str], language: str = language) -> list[FileSummary]:
-                return self._file_summaries(self._job((language, path, "") for path in paths), progress)
 
             def extract(
-                paths: Sequence[str], named: frozenset[str], language: str = language, watched: frozenset[str] = watched
+                paths: Sequence[str], named: frozenset[str], language: str = language, known: Set[str] = known
             ) -> list[Facts]:
-                job = self._job(((language, path, "") for path in paths), watched)
+                job = self._job(((language, path, "") for path in paths), frozenset(known))
                 return self._extract(job._replace(named=named), progress)
 
-            around = self._around.files.get(language, ())
-            found = self.found.files[language]
-            summarizing = ProjectSummarizing(language, self.rules, found, around, summaries, extract, self.work)
+            summaries = partial(self._file_summaries, language, progress)
+            asking = partial(self._asking, known=known, language=language, progress=progress)
+            checked, around = self.found.files[language], self._around.files.get(language, ())
+            summarizing = ProjectSummarizing(
+                language, self.rules, checked, around, summaries, extract, asking, self._common, self.work
+            )
             project = summarizing.summarized(project)
         return project
 
@@ -432,11 +428,11 @@ class ProjectReader(Struct, dict=True):
         names = {name for facts in found for name in unqualified_guards(facts)}
         if not names:
             return []
-        languages = {facts.language for facts in found}
+        languages, among = {facts.language for facts in found}, [self._around.files]
         return [
             facts
             for language in sorted(languages & self._around.files.keys())
-            for facts in self._files_that_name(names, frozenset(), language, self._around.files, class_definition)
+            for facts in self._files_that_name(names, frozenset(), language, among, None, class_definition)
         ]
 
     def _hits_of(self, words: Sequence[bytes], among: Sequence[str], language: str) -> list[Hit]:
@@ -473,20 +469,24 @@ class ProjectReader(Struct, dict=True):
         names: Iterable[str],
         watched: frozenset[str],
         language: str,
-        among: Mapping[str, Sequence[str]] | None = None,
-        stands: Callable[[Iterable[bytes]], bytes | frozenset[bytes]] = frozenset,
+        among: Iterable[Mapping[str, Sequence[str]]] = (),
         progress: _Progress | None = None,
+        stands: Callable[[Iterable[bytes]], bytes | frozenset[bytes]] = frozenset,
     ) -> list[Facts]:
         """The facts of the files, of all that are checked or `among` others, in which one of the names occurs."""
         words = [name.encode() for name in sorted(names)]
-        paths = (self.found.files if among is None else among).get(language, ())
-        if not words or not paths:
-            return []
-        hits = self._hits_of(words, paths, language)
+        listed = filter(None, (files.get(language, ()) for files in among or (self.found.files,)))
+        hits = [hit for paths in listed for hit in self._hits_of(words, paths, language)] if words else []
         job = self._job(hits, watched)._replace(stands=stands(words))
         if len(hits) > MOST_NAMING and isinstance(job.stands, frozenset):
             job = job._replace(hits=self._without_common_names(job))
         return self._extract(job, progress)
+
+    def _asking(self, names: Set[str], known: set[str], language: str, progress: _Progress | None) -> list[Facts]:
+        """Of all files of the project: which names are common doesn't depend on those that are checked."""
+        known |= names  # Facts are read again where a watched name occurs: the place itself is then among the uses.
+        files = (self.found.files, self._around.files)
+        return self._files_that_name(names, frozenset(known), language, files, progress)
 
     def _without_common_names(self, job: Job) -> tuple[Hit, ...]:
         """The files that name what few files name, or that may register what many name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from msgspec import Struct, field
 
@@ -57,6 +57,10 @@ class ProjectSummarizing(Struct, frozen=True):
     file_summary: Callable[[Sequence[str]], list[FileSummary]]
     extract: Callable[[Sequence[str], frozenset[str]], list[Facts]]
     """(paths, names) -> the files' facts, as far as the functions with these names go."""
+    naming: Callable[[frozenset[str]], list[Facts]]
+    """names -> the facts of all files in which one of them occurs, as far as the functions around it go."""
+    common: Set[str] = frozenset()
+    """Names that are in too many files to be read there."""
     work: BoundedWork = field(default_factory=BoundedWork)
 
     def summarized(self, project: Project) -> Project:
@@ -85,38 +89,42 @@ class ProjectSummarizing(Struct, frozen=True):
         read: set[str] = set()
         summary = project.summary
         for _ in range(_STEPS if summary is not None and summary.complete else _STEPS_IN_LARGE):
-            names = self._wanted(project, uses)
-            if not names or summary is None:
+            names, sought = self._wanted(project, uses)
+            if not (names or sought) or summary is None:
                 break
+            found = self.naming(sought) if sought else []
             paths = {path for name in names for path in summary.defining(name)}
             paths = {path for path in paths if not _is_read_whole(project.files.get(path))}
             new = sorted(paths - read)[: max(0, _MOST_FILES - len(read))]
-            found = self.extract(sorted((paths & read).union(new)), project.named | names)
+            found += self.extract(sorted((paths & read).union(new)), project.named | names)
             read.update(new)
             project = project.joined(
                 [facts for facts in found if facts.path not in around],
                 [facts for facts in found if facts.path in around],
                 named=names,
+                common=self.common,
+                asked=sought,
             )
         return project
 
-    def _wanted(self, project: Project, uses: Iterable[OpenUse]) -> frozenset[str]:
-        """The functions and classes that these uses reach and that haven't been read."""
+    def _wanted(self, project: Project, uses: Iterable[OpenUse]) -> tuple[frozenset[str], frozenset[str]]:
+        """The functions and classes that these uses reach and that haven't been read; the names to look for."""
         by_path: dict[str, list[GuardUse]] = defaultdict(list)
         for path, use in uses:
             by_path[path].append(use)
 
-        def of_file(path: str) -> frozenset[str]:
+        def of_file(path: str) -> tuple[frozenset[str], frozenset[str]]:
             facts = project.files[path]
             for use in by_path[path]:
                 outermost = next(iter(facts.enclosing(use.function)[-1:]), None)
                 if outermost is not None:
                     effects_below(project, facts, outermost.span, use.function)
             # A process that is forked for the file has its own call graph; here one is for all files.
-            return frozenset(call_graph(project).wanted if self.work else ())
+            graph = call_graph(project)
+            return frozenset(graph.wanted), frozenset(graph.sought)
 
         reached = self.work.each(of_file, by_path, DECIDING)
-        return frozenset().union(*reached) if self.work else frozenset(call_graph(project).wanted)
+        return frozenset().union(*(one for one, _ in reached)), frozenset().union(*(one for _, one in reached))
 
 
 def _defines_ops(project: Project) -> bool:

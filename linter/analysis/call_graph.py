@@ -11,7 +11,7 @@ then half of them have to do a thing for the call to do it. Where it is not, all
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from ..answered_once import answered_once
 from ..facts import Call, Facts, Function, Span
@@ -36,10 +36,11 @@ from ..facts.index import declarations_of, index_of
 from ..facts.model import MOST_AROUND, function_depths
 from ..facts.spans import Sorted
 from ..named_tuples import NamedTuple
-from .call_names import MOST_METHODS, CallNames, FunctionNode
+from .call_names import MOST_METHODS, CallNames, FunctionNode, class_around
 from .call_readings import CallGroup, FunctionBody, FunctionReading, FunctionReadings
 from .declared_types import declared_type
 from .function_outlines import MAKERS, Act, CallEffect, outline_of
+from .held_functions import HeldFunctions, holding_member
 from .linkage import Link
 from .model_runs import RUN_METHODS
 from .project import Project
@@ -97,8 +98,14 @@ class CallGraph:
         if self._project is None:
             self._project = project
             self._names = CallNames(project)
+            self._held = HeldFunctions(project, self._names, self._want)
             self._readings = project.lasting_memory(FunctionReadings)
             self._state = self._readings.attach(project)
+
+    @property
+    def sought(self) -> Set[str]:
+        """Names to look for in all files: what calls or assigns them says what a member holds."""
+        return self._held.sought
 
     def reached(self, facts: Facts, span: Span, function: int | None) -> dict[CallEffect, Reached]:
         """What the calls in a stretch of a function run; what is there itself is left out."""
@@ -271,6 +278,8 @@ class CallGraph:
         if name in MAKERS and isinstance(call.called, (NamePath, MemberAccess)):
             made = call.called.template_arguments or ()
             return self._constructors(made[0]) if made else ((), False)
+        if not name or (call.receiver is not None and name == "second"):
+            return self._held_by(facts, call, class_around(facts.enclosing(call.function))), False
         if call.receiver is not None:
             return self._method(facts, call, call.receiver)
         names = self._names
@@ -281,11 +290,11 @@ class CallGraph:
         if stored := names.lambdas(name, facts):
             return stored, True
         self._want(name)
-        owner = _owner(chain)
+        owner = class_around(chain)
         if owner and (methods := names.methods(owner, name, facts.path)):
             return methods, True
-        if owner and self._member(owner, name) is not None:
-            return names.stored(owner, name, facts), False
+        if held := self._held_by(facts, call, owner):
+            return held, False
         if names.is_class(name) or name[:1].isupper():
             self._want_class(name)
             if constructors := names.methods_of_class(name, name):
@@ -296,13 +305,17 @@ class CallGraph:
         others = names.functions((name,))
         return (others, len(others) == 1) if len(others) <= MOST_NAMESAKES else ((), False)
 
+    def _held_by(self, facts: Facts, call: Call, owner: str) -> tuple[FunctionNode, ...]:
+        member = holding_member(call.called, facts, call.function) if owner else ""
+        return self._held.of(owner, member, facts) if member and self._member(owner, member) is not None else ()
+
     def _method(self, facts: Facts, call: Call, receiver: Expression) -> tuple[tuple[FunctionNode, ...], bool]:
         name, names = call.name, self._names
         if is_this(receiver):
             self._want(name)
-            owner = _owner(facts.enclosing(call.function))
+            owner = class_around(facts.enclosing(call.function))
             methods = names.methods(owner, name, facts.path) if owner else ()
-            return (methods, True) if methods or not owner else (names.stored(owner, name, facts), False)
+            return (methods, True) if methods or not owner else (self._held.of(owner, name, facts), False)
         classes = self._classes_of(receiver, facts, call)
         if classes is None:
             return self._by_name(name)
@@ -314,7 +327,7 @@ class CallGraph:
             self._want(name)
             found = found or names.methods(class_, name, facts.path)
         if not found:
-            return tuple(node for class_ in known for node in names.stored(class_, name, facts)), False
+            return tuple(node for class_ in known for node in self._held.of(class_, name, facts)), False
         return found, True
 
     def _are_unqualified(self, classes: Iterable[str]) -> bool:
@@ -383,12 +396,12 @@ class CallGraph:
         type_: TypeName | None = None
         if name := simple_name(bare):
             type_ = declared_type(name, call.function, call.span.start, facts)
-            if type_ is None and (owner := _owner(facts.enclosing(call.function))):
+            if type_ is None and (owner := class_around(facts.enclosing(call.function))):
                 type_ = self._member(owner, name)
             if type_ is not None and type_.last == "auto":
                 return self._made_by(name, facts, call, copies)
         elif isinstance(bare, MemberAccess):
-            owners = [_owner(facts.enclosing(call.function))] if is_this(bare.object) else None
+            owners = [class_around(facts.enclosing(call.function))] if is_this(bare.object) else None
             owners = owners or self._classes_of(bare.object, facts, call, copies)
             for owner in owners or ():
                 type_ = type_ or self._member(owner, bare.name)
@@ -468,14 +481,6 @@ def _near(facts: Facts, calls: Iterable[Call], function: int | None) -> Iterator
     depths = function_depths(facts)
     deepest = MOST_AROUND + (depths[function] if function is not None else 0)
     return (call for call in calls if call.function is None or depths[call.function] <= deepest)
-
-
-def _owner(chain: tuple[Function, ...]) -> str:
-    """The class of the outermost function around a place, as its definition names it."""
-    for function in reversed(chain):
-        if not function.is_lambda:
-            return "".join(function.qualified[-2:-1])
-    return ""
 
 
 def _shown_name(function: Function) -> str:

@@ -6,9 +6,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 
 from ..facts import Class, Facts, Function
-from ..facts.expressions import Expression, MemberAccess, TypeName, last_name, nodes_of, pointee, simple_name
+from ..facts.expressions import Expression, TypeName, last_name, nodes_of
 from ..named_tuples import NamedTuple
-from .declared_types import declared_type
 from .linkage import Link
 from .model_types import is_model_type
 from .project import Project
@@ -106,26 +105,7 @@ class CallNames:
         """The lambdas of the same file that a variable or a member of that name holds."""
         return tuple(node for node in self._lambdas.get(name, ()) if node.path == facts.path)
 
-    def stored(self, class_: str, member: str, facts: Facts) -> tuple[FunctionNode, ...]:
-        """The lambdas that other files store in that member of a class, as a file means it: `loop.body = [m](…) {…}`.
-
-        Both files have to include the class: of a name alone, nothing shows whose member it is.
-        """
-        self.asked.update((class_, member))
-        found = []
-        for node in self._lambdas.get(member, ()):
-            where = self._project.files[node.path]
-            function = where.functions[node.number]
-            target = function.assigned_to
-            if node.path == facts.path or not isinstance(target, MemberAccess):
-                continue
-            name = simple_name(pointee(target.object))
-            type_ = declared_type(name, function.parent, function.span.start, where) if name else None
-            if type_ is not None and type_.last == class_ and self._share(class_, facts, where):
-                found.append(node)
-        return tuple(found[:MOST_METHODS])
-
-    def _share(self, class_: str, facts: Facts, other: Facts) -> bool:
+    def share(self, class_: str, facts: Facts, other: Facts) -> bool:
         """Whether two files mean the same class by that name."""
         of_type = self._project.linkage.of_type
         return any(
@@ -174,6 +154,14 @@ class CallNames:
                     waiting.append(other)
         self.asked.update(found)
         return found
+
+
+def class_around(chain: tuple[Function, ...]) -> str:
+    """The class of the outermost function around a place, as its definition names it."""
+    for function in reversed(chain):
+        if not function.is_lambda:
+            return "".join(function.qualified[-2:-1])
+    return ""
 
 
 def names_defined_in(facts: Facts) -> Iterator[str]:

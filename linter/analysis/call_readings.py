@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from itertools import chain
 
 from msgspec import Struct, field
 
 from ..facts import Facts, Span
 from .call_names import FunctionNode, names_defined_in
 from .function_outlines import Act, CallEffect
+from .held_functions import names_given
 from .project import Project
 from .project_summary import ProjectSummary
 
@@ -69,7 +71,8 @@ class FunctionReadings:
             old, new = self._files.get(path), project.files.get(path)
             if old is not new:
                 for facts in (one for one in (old, new) if one is not None):
-                    self._changed.update(dict.fromkeys(names_defined_in(facts), self.state))
+                    names = chain(names_defined_in(facts), names_given(facts))
+                    self._changed.update(dict.fromkeys(names, self.state))
                 gone.add(old)
         self._known = {key: reading for key, reading in self._known.items() if key[0] not in gone}
         self._files = dict(project.files)

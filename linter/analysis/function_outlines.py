@@ -6,7 +6,16 @@ from enum import Enum
 
 from ..answered_once import answered_once
 from ..facts import Call, Facts, Span
-from ..facts.expressions import Construction, Expression, NamePath, NewExpression, Operation, nodes_of
+from ..facts.expressions import (
+    CallExpression,
+    Construction,
+    Expression,
+    NamePath,
+    NewExpression,
+    Operation,
+    Subscript,
+    nodes_of,
+)
 from ..facts.index import index_of
 from ..named_tuples import NamedTuple
 from .calls import QUERIES, computes_nothing, is_load
@@ -99,7 +108,7 @@ def _may_be_the_projects(call: Call) -> bool:
     """Whether a function of the project's own can be called: not a library's, nor a method that every object has."""
     name = call.name
     if not name:
-        return False
+        return isinstance(call.called, (CallExpression, Subscript))  # `handlers_.at(name)(x)`
     if name in MAKERS:
         return True
     if call.receiver is not None:

@@ -277,13 +277,13 @@ class Linkage:
 
     def kinship(self, path: str, other: str) -> Kinship:
         """What a file is to another one, where they name nothing of each other's."""
-        key = self._standing(path), self._standing(other)
+        key = self.standing(path), self.standing(other)
         if key not in self._kinships:
             self._kinships[key] = self._kinship(path, other)
         return self._kinships[key]
 
-    def _standing(self, path: str) -> tuple[str, bool, frozenset[str]]:
-        """All of a file that matters to its kinship."""
+    def standing(self, path: str) -> tuple[str, bool, frozenset[str]]:
+        """All of a file that matters to its kinship: files that share it are the same to any other."""
         if path not in self._standings:
             folder, name = os.path.split(path)
             self._standings[path] = folder, is_test_path(name), self._build.targets_of(path)

@@ -122,7 +122,7 @@ class _Search:
                 return not self._operator  # of a fallback: the op that was called
             return self._is_own_variable(name, function, facts)
         if isinstance(handle, CallExpression) and isinstance(handle.callee, NamePath):
-            makers = _named(handle.callee.path, facts, self._project)
+            makers = functions_named(handle.callee.path, facts, self._project)
             return bool(makers) and all(self._gives_own(maker, where, depth - 1) for maker, where in makers)
         return False
 
@@ -138,7 +138,7 @@ class _Search:
             schema
             for assignment in local or given
             for call in index_of(facts).calls.within(assignment.span)
-            if (schema := _schema_of(call.expression)) is not None
+            if (schema := schema_of(call.expression)) is not None
         ]
         return bool(schemas) and all(map(self._is_named, schemas))
 
@@ -174,17 +174,17 @@ class _Search:
         if path[-1:] == ("apply",) and len(path) > 1:
             return [
                 (function, where)
-                for function, where in _named((path[-2], "forward"), facts, self._project)
+                for function, where in functions_named((path[-2], "forward"), facts, self._project)
                 if self._project.autograd_method(where, function) == "forward"
             ]
         if not path or path[0] in ("at", "std", "c10"):
             return []
-        found = _named(path, facts, self._project)
+        found = functions_named(path, facts, self._project)
         fitting = [one for one in found if len(one[0].parameters) == len(call.arguments)]
         return fitting or [one for one in found if len(one[0].parameters) > len(call.arguments)]
 
 
-def _named(path: tuple[str, ...], facts: Facts, project: Project) -> list[tuple[Function, Facts]]:
+def functions_named(path: tuple[str, ...], facts: Facts, project: Project) -> list[tuple[Function, Facts]]:
     """The functions that a name can mean in a file; its own come first."""
     own = [
         (function, facts)
@@ -206,10 +206,10 @@ def _named(path: tuple[str, ...], facts: Facts, project: Project) -> list[tuple[
 
 def _schema_in(handle: Expression) -> tuple[str, str] | None:
     """(name, overload) in `Dispatcher::singleton().findSchemaOrThrow("ns::op", "").typed<…>()`."""
-    return next(filter(None, map(_schema_of, nodes_of(handle))), None)
+    return next(filter(None, map(schema_of, nodes_of(handle))), None)
 
 
-def _schema_of(node: Expression) -> tuple[str, str] | None:
+def schema_of(node: Expression) -> tuple[str, str] | None:
     if not isinstance(node, CallExpression) or not isinstance(node.callee, MemberAccess):
         return None
     if node.callee.name not in _FINDS_SCHEMA:

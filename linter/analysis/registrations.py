@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..facts import Facts, Function, Registration
 from ..facts.expressions import simple_name
 from ..lazy_regex import lazy_regex
@@ -27,6 +29,12 @@ def dispatcher_registrations(
         for registration in facts.registrations
         if _registers_lambda(registration, function, facts)
     ]
+
+
+def is_kernel_of_backend(chain: Iterable[Function], facts: Facts, project: Project) -> bool:
+    """Whether a function is given to the dispatcher, and under no key of autograd's."""
+    found = [one for function in chain for _, one, _ in dispatcher_registrations(function, facts, project)]
+    return bool(found) and not any(map(is_under_autograd, found))
 
 
 def _registers_lambda(registration: Registration, function: Function, facts: Facts) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..analysis.declared_types import mentions_tensor
+from ..analysis.hidden_autograd import names_of_ops
 from ..analysis.project import Project
+from ..analysis.registrations import is_kernel_of_backend
 from ..facts import Facts, Function, GuardUse
 from ..findings import Context
 from ..frontends.frontend import frontend_named
@@ -25,7 +27,7 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
     if is_declared(direct_signals(scene)):
         return frozenset()
     if name is not None:
-        return _names_of_wrapper(scene, name)
+        return _names_of_wrapper(scene, name, policy)
     function = scene.outermost
     if function is None or not _has_callers_elsewhere(function):
         return frozenset()
@@ -42,14 +44,16 @@ def open_questions(use: GuardUse, facts: Facts, project: Project, policy: Policy
     if function.name == "operator()":
         # A functor is registered by its class.
         return frozenset(function.qualified[-2:-1])
+    if is_kernel_of_backend(scene.chain, facts, project):
+        return names_of_ops(function, use.live, facts) | {function.name}
     return frozenset({function.name})
 
 
-def _names_of_wrapper(scene: Scene, name: str) -> frozenset[str]:
+def _names_of_wrapper(scene: Scene, name: str, policy: Policy) -> frozenset[str]:
     # What a source file defines is seen in that file alone; only headers share.
     shared = {name} if frontend_named(scene.facts.language).is_header(scene.facts.path) else set()
-    made = scenes_of_wrapper(scene, name) if scene.use.macro is not None and scene.chain else []
-    functions = [place.outermost for place in made]
+    places = scenes_of_wrapper(scene, name)
+    functions = [place.outermost for place in places if not is_settled(direct_signals(place), policy)]
     return frozenset(shared | {f.name for f in functions if f is not None and _has_callers_elsewhere(f)})
 
 

@@ -66,6 +66,9 @@ def _ask(scene: Scene, function: Function, calls_up: int, policy: Policy) -> lis
         said = replace(_said(scene, caller, weighed, function), shown=shown and caller.link is Link.SHOWN)
         if weighed.context not in first or (said.shown and not first[weighed.context].shown):
             first[weighed.context] = said
+    if Context.INFERENCE in first and len(first) > 1:
+        # One guard can't be both, however sure either of them is.
+        return [replace(signal, kind=SURE[context]) for context, signal in first.items()]
     return list(first.values())
 
 

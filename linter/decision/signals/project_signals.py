@@ -125,15 +125,16 @@ def _program(scene: Scene) -> ProgramSummary | None:
     return _program_around(scene, summary)
 
 
-class _Programs(dict[str, ProgramSummary]):
-    """By the path of a file, what may be one program with it says."""
+class _Programs(dict[object, ProgramSummary]):
+    """By the standing of a file, what may be one program with it says."""
 
 
 def _program_around(scene: Scene, summary: ProjectSummary) -> ProgramSummary:
-    programs, path = scene.project.memory(_Programs), scene.facts.path
-    if path not in programs:
-        programs[path] = summary.program(partial(scene.project.linkage.kinship, path))
-    return programs[path]
+    programs, linkage, path = scene.project.memory(_Programs), scene.project.linkage, scene.facts.path
+    standing = linkage.standing(path)
+    if standing not in programs:
+        programs[standing] = summary.program(partial(linkage.kinship, path))
+    return programs[standing]
 
 
 def _has_hardly_any_gradients(program: ProgramSummary) -> bool:

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from ...analysis.autograd_functions import is_method_of_node
 from ...analysis.computations import first_computation_in
-from ...analysis.registrations import dispatcher_registrations, is_under_autograd
+from ...analysis.coverage import is_in_test
+from ...analysis.hidden_autograd import hidden_autograd
+from ...analysis.project import Project
+from ...analysis.registrations import dispatcher_registrations, is_kernel_of_backend, is_under_autograd
 from ...analysis.thread_starters import is_in_parallel_region
-from ...facts import Call, Form
+from ...facts import Call, Facts, Form
 from ...findings import Side
 from ...frontends.frontend import frontend_named
-from ..signal_kinds import SignalMatch, Weight, signal
+from ..signal_kinds import Asked, SignalMatch, Weight, signal
 from ..use_context import Scene
 
 
@@ -97,9 +100,39 @@ def _calls_op(call: Call) -> bool:
     return call.name == "callBoxed" and call.receiver is not None
 
 
+@signal("hides-autograd-of-op", side=Side.REMOVE, weight=Weight.STRONG, asks_project=True)
+def hides_autograd_of_op(scene: Scene) -> Iterator[SignalMatch]:
+    """its function is a kernel for another key than Autograd, and calls an op below the guard that has one for it"""
+    if scene.outermost is None or not is_kernel_of_backend(scene.chain, scene.facts, scene.project):
+        return
+    hidden = hidden_autograd(scene.outermost, scene.use.live, scene.facts, scene.project)
+    if hidden is not None:
+        message = f"hides the autograd kernel of `{hidden.operator}`, which is called below it, as any guard here does"
+        yield SignalMatch(message, hidden.registration.span.start, hidden.facts)
+
+
+@signal("called-from-backward", side=Side.REMOVE, weight=Weight.STRONG, asked=Asked.WHEN_OPEN, asks_project=True)
+def called_from_backward(scene: Scene) -> Iterator[SignalMatch]:
+    """its function is called from `backward` of autograd Functions alone"""
+    function = scene.outermost
+    if function is None or not function.name or is_in_parallel_region(scene.use, scene.facts):
+        return
+    callers = scene.project.callers_of(scene.facts, function)
+    if callers and all(_is_in_backward(where, call, scene.project) for where, call, _ in callers):
+        where, call, link = callers[0]
+        message = f"`{function.name}` is called from `backward` alone, where it keeps autograd from recording"
+        yield SignalMatch(message, call.span.start, where, link=link)
+
+
+def _is_in_backward(facts: Facts, call: Call, project: Project) -> bool:
+    return any(project.autograd_method(facts, around) == "backward" for around in facts.enclosing(call.function))
+
+
 def _covers_nothing(scene: Scene) -> Iterator[SignalMatch]:
     if not scene.chain or scene.use.form not in (Form.DECLARATION, Form.AUTO) or _is_fragment(scene):
         return
+    if is_in_test(scene.use.function, scene.facts):
+        return  # it tests what the guard does by itself: that it warns, what it hides
     if first_computation_in(scene.use.live, scene.facts) is None:
         yield SignalMatch("nothing is computed between the guard and the end of its scope", scene.use.span.end)
 

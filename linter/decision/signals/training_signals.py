@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 
 from ...analysis.call_graph import effects_below
 from ...analysis.function_outlines import CallEffect
-from ...analysis.training_calls import training_in
-from ...facts import Call
-from ...facts.index import calls_where
+from ...analysis.linkage import Link
+from ...analysis.training_calls import learning_in, training_in
+from ...facts import Call, Facts, Span
+from ...facts.expressions import Expression, first_name, words_of
+from ...facts.index import calls_where, index_of
 from ...findings import Side
 from ..signal_kinds import Asked, SignalMatch, Weight, shown, signal
 from ..use_context import Scene
@@ -54,3 +56,65 @@ def reaches_training(scene: Scene) -> Iterator[SignalMatch]:
             act = found.act
             message = f"`{shown(found.through)}` trains: `{shown(act.written)}` in `{found.doer}`"
             yield SignalMatch(message, act.offset, act.facts, link=found.link)
+
+
+@signal(
+    "result-meets-training",
+    side=Side.AGAINST_INFERENCE,
+    weight=Weight.STRONG,
+    unless=[trains, reaches_training],
+    asked=Asked.WHEN_INFERENCE,
+    asks_project=True,
+)
+def result_meets_training(scene: Scene) -> Iterator[SignalMatch]:
+    """what is made below the guard goes out of it, and its function, or a caller, computes gradients afterwards"""
+    function = scene.outermost
+    if function is None or scene.use.macro is not None:
+        return
+    given = _given_out(scene)
+    if scene.chain[0].is_lambda or any(_is_named(name, scene) for name in given):
+        yield from _learns(scene, scene.facts, scene.use.live.end, scene.use.function)
+    inside = {one.variable for one in index_of(scene.facts).assignments.within(function.body) if one.declares}
+    if _OF_TENSORS.isdisjoint(words_of(function.returns)) and given <= inside:
+        return
+    for where, call, _ in scene.project.callers_of(scene.facts, function, _MOST_CALLERS):
+        yield from _learns(scene, where, call.span.end, call.function)
+
+
+_OF_TENSORS = frozenset({"Tensor", "TensorList", "Variable", "variable_list", "tensor_list", "IValue", "auto"})
+_ADDS = frozenset({"push_back", "emplace_back", "push", "emplace", "insert", "append", "add", "store", "copy_"})
+_MOST_CALLERS = 50
+
+
+def _given_out(scene: Scene) -> set[str]:
+    """The variables from outside of the guard's scope that are given something there."""
+    live, index = scene.use.live, index_of(scene.facts)
+    assignments = list(index.assignments.within(live))
+    given = {first_name(one.target) for one in assignments if not one.declares}
+    given |= {first_name(call.receiver) for call in index.calls.within(live) if call.receiver and call.name in _ADDS}
+    return given - {one.variable for one in assignments if one.declares} - {""}
+
+
+def _is_named(name: str, scene: Scene) -> bool:
+    """Whether its function names a variable again when the guard is gone."""
+    assert scene.outermost is not None
+    after, index = Span(scene.use.live.end, scene.outermost.span.end), index_of(scene.facts)
+    values: list[Expression] = [call.expression for call in index.calls.within(after)]
+    values += [one.value for one in index.assignments.within(after) if one.value is not None]
+    values += [one.value for one in index.returns.within(after) if one.value is not None]
+    return any(name in words_of(value) for value in values)
+
+
+def _learns(scene: Scene, facts: Facts, start: int, function: int | None) -> Iterator[SignalMatch]:
+    """Where gradients are computed after a place, in its function or behind what that calls."""
+    for around in facts.enclosing(function)[-1:]:
+        learning = calls_where(facts, around.span, learning_in).within(around.span)
+        call = next((one for one in learning if one.span.end > start), None)
+        if call is not None:
+            message = f"what is made under the guard may be trained on: {learning_in(call)}, `{shown(call.callee)}`"
+            yield SignalMatch(message, call.span.start, facts)
+            return
+        found = effects_below(scene.project, facts, Span(start, around.span.end), function).get(CallEffect.TRAIN)
+        if found is not None and found.link is Link.SHOWN:
+            message = f"what is made under the guard may be trained on: `{shown(found.through)}` trains"
+            yield SignalMatch(message, found.act.offset, found.act.facts, link=found.link)

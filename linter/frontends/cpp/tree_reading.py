@@ -108,6 +108,7 @@ class Reading:
             children = node.named_children
             if len(children) == 2 and children[0].type == "field_identifier":
                 self.initializers[self.written(children[0])].append(children[1])
+                self._add_assignment(node, children[0], children[1], False, "=")
         self._read_bare_macros(captures.get("bare", ()))
         self._read_assignments(captures)
         for node in captures.get("return", ()):
@@ -175,14 +176,17 @@ class Reading:
                 text = self.written(name) if name is not None else ""
                 methods = methods or text.lstrip("~") != class_name
             elif child.type == "field_declaration":
-                kind, declarator = child.child_by_field_name("type"), child.child_by_field_name("declarator")
-                if declarator is not None and declarator.type == "function_declarator":
-                    methods = True
-                elif kind is not None and declarator is not None:
-                    declared = declared_by(declarator)
-                    type_ = self.expressions.type_of(kind, self.is_constant(child, kind, declarator), declared.marks)
-                    own_name = self.written(declared.name) if declared.name is not None else ""
-                    members.append(Member(type_, own_name, self.span(child)))
+                kind, declarators = child.child_by_field_name("type"), child.children_by_field_name("declarator")
+                for declarator in declarators:  # `Body first_, *body_;`
+                    if declarator.type == "function_declarator":
+                        methods = True
+                    elif kind is not None:
+                        declared = declared_by(declarator)
+                        type_ = self.expressions.type_of(
+                            kind, self.is_constant(child, kind, declarator), declared.marks
+                        )
+                        own_name = self.written(declared.name) if declared.name is not None else ""
+                        members.append(Member(type_, own_name, self.span(child)))
         return tuple(members), methods
 
     def _read_functions(self, nodes: Sequence[Node]) -> None:

@@ -49,6 +49,11 @@ def said(found: Snippet, policy: Policy = POLICY) -> list[Signal]:
             id="one of each: both are said, in the order of the calls",
         ),
         pytest.param(
+            ["int main() { helper(x); }", KERNEL.format("scale")],
+            ["called-from-workload", "called-from-kernel"],
+            id="one of each, and one of them hardly sure: it weighs as much",
+        ),
+        pytest.param(
             [LOADS.format("f"), "at::Tensor g(at::Tensor x) { return helper(x); }"],
             [],
             id="one of them is unclear, so that nothing is said",

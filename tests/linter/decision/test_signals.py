@@ -45,6 +45,21 @@ FALLBACK = (
     "void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {{ GUARD; op.{1}(stack); }}\n"
     "TORCH_LIBRARY_IMPL(_, {0}, m) {{ m.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>()); }}\n"
 )
+INNER = (
+    "at::Tensor outer(const at::Tensor& x) {{ {0} }}\n"
+    'TORCH_LIBRARY_IMPL(my, {1}, m) {{ m.impl("outer", outer); }}\n'
+    "at::Tensor inner_kernel(const at::Tensor& x) {{ return Inner::apply(x); }}\n"
+    "at::Tensor inner(const at::Tensor& x) {{\n"
+    '  return c10::Dispatcher::singleton().findSchemaOrThrow("my::inner", "").typed<F>().call(x);\n}}\n'
+    'TORCH_LIBRARY_IMPL({3}, {2}, m) {{ m.impl("inner", inner_kernel); }}\n'
+)
+"""A kernel, its key, and how an op is given one that it may call."""
+BY_SCHEMA = 'GUARD; return c10::Dispatcher::singleton().findSchemaOrThrow("my::inner", "").typed<F>().call(x);'
+GRADIENT = "at::Tensor slope(at::Tensor x) { GUARD; return at::sigmoid(x); }\n" + FUNCTION.format(
+    BACKWARD.format("return {g[0] * slope(g[0])};")
+)
+GAN = "void step(at::Tensor real) {{ at::Tensor fake; {{ GUARD; {} }} {} }}\n"
+MAKES = "at::Tensor sample(at::Tensor z) { GUARD; return generator.forward({z}); }\n"
 RESULT = (
     "at::Tensor features(at::Tensor x) {{ GUARD; return at::relu(x); }}\n"
     "void run() {{ auto w = torch::ones({{4}}, torch::requires_grad()); {}\n"
@@ -302,6 +317,25 @@ CASES = [
             .replace("fallback(", 'impl("op", '),
         )
     ),
+    *(
+        ("hides-autograd-of-op", INNER.format(code, "CPU", "Autograd", "my"), INNER.format(*silent))
+        for code in (BY_SCHEMA, "GUARD; return inner(x);")
+        for silent in (
+            (code, "Autograd", "Autograd", "my"),
+            (code, "CPU", "CUDA", "my"),
+            (code, "CPU", "Autograd", "other"),
+            ("auto y = inner(x); GUARD; return at::relu(y);", "CPU", "Autograd", "my"),
+            ("GUARD; return inner_kernel(x);", "CPU", "Autograd", "my"),
+        )
+    ),
+    *(
+        ("called-from-backward", GRADIENT, silent)
+        for silent in (
+            GRADIENT + body("return slope(x);", "at::Tensor other(at::Tensor x)"),
+            GRADIENT.replace("backward(", "forward("),
+            GRADIENT.replace("* slope(g[0])", ""),
+        )
+    ),
     (
         "in-function-backward",
         FUNCTION.format(BACKWARD.format("GUARD; return {at::relu(g[0])};")),
@@ -331,6 +365,11 @@ CASES = [
             'auto y = at::relu(x); GUARD;\n#include "work.inc"\nreturn y;',
         )
     ),
+    (
+        "covers-only-returns",
+        body("{ GUARD; } return x;"),
+        body("{ GUARD; } EXPECT_TRUE(warned());", "TEST(Old, Warns)"),
+    ),
     *(
         ("covers-nothing", body("auto y = at::relu(x); GUARD; int64_t n = 1; return y;"), body(silent))
         for silent in (
@@ -343,6 +382,22 @@ CASES = [
         "reaches-training",
         body("loss.backward();", "void train(at::Tensor loss)") + body("GUARD; train(x); return x;"),
         body("loss.backward();", "void train(at::Tensor loss)") + body("train(x); GUARD; return at::relu(x);"),
+    ),
+    *(
+        ("result-meets-training", GAN.format(*found), GAN.format(*silent))
+        for found, silent in (
+            (("fake = net.forward(real);", "loss(fake).backward();"), ("auto y = net.forward(real);", "l.backward();")),
+            (("kept.push_back(net(real));", "loss(kept).backward();"), ("kept.push_back(net(real));", "l.backward();")),
+            (("fake = net.forward(real);", "loss(fake).backward();"), ("fake = net.forward(real);", "show(fake);")),
+        )
+    ),
+    *(
+        ("result-meets-training", MAKES + body(code), MAKES.replace("at::Tensor sample", result) + body(silent))
+        for code, result, silent in (
+            ("auto y = sample(x); loss(y).backward();", "at::Tensor sample", "loss.backward(); return sample(x);"),
+            ("loss(sample(x)).backward();", "double sample", "loss(sample(x)).backward();"),
+            ("auto y = sample(x); y.backward();", "at::Tensor sample", "auto y = sample(x); y.detach();"),
+        )
     ),
     *(
         ("raises-in-inference", RESULT.format("", "auto loss = (y * w).sum();"), RESULT.format(*silent))
