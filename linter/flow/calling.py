@@ -39,7 +39,7 @@ from . import (
     tensors,
 )
 from .function_transforms import under_guards
-from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
+from .guards_entered import decided_here, guard_of, leave_guard, leave_scope, made_guard, set_modes
 from .paths import Interpreter, Keywords, PathOutcome, Place, Results
 from .program import File
 from .recording import note_recorded
@@ -383,6 +383,7 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
     method = isinstance(callee, MemberAccess)
     in_cpp = place.file.language != "python"
     start: Expression = callee.object if isinstance(callee, MemberAccess) else callee
+    before = state.choices
     for after, (first, *values) in machine.each((start, *parts), state, place):
         flat: tuple[Value, ...] = tuple(values[: len(arguments)])
         keywords: Keywords = ()
@@ -390,6 +391,8 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
             flat, more = _spread(arguments, flat, after)
             named = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
             keywords = (*named, *more)
+        if after.choices is not before and isinstance(first, Name) and guard_of(first, place.file.language):
+            decided_here(after, before)
         if in_cpp:
             handed = cpp_threads.call_cpp_starter(machine, expression, first, flat, after, place)
             if handed is not None:

@@ -16,6 +16,7 @@ from guardfix.torch_ops import Op
 
 from ..facts import Span
 from ..facts.bodies import Body
+from ..facts.expressions import Expression, LiteralExpression, LiteralKind
 from ..named_tuples import NamedTuple
 from .program import File
 
@@ -138,6 +139,22 @@ class NullContext(NamedTuple):
     """`nullcontext()`, and other context managers that do nothing to the mode; `value` is what `as` gets."""
 
     value: Value | None = None
+
+
+def literal_of(expression: Expression | None) -> Const | None:
+    """What a literal stands for."""
+    if not isinstance(expression, LiteralExpression):
+        return None
+    if expression.kind is LiteralKind.NONE:
+        return NONE
+    if expression.kind is LiteralKind.BOOL:
+        return Const(expression.truth)
+    if expression.kind is LiteralKind.NUMBER:
+        try:
+            return Const(float(expression.text.rstrip("fFlLuU").replace("'", "").replace("_", "")))
+        except ValueError:
+            return None
+    return Const(expression.text.strip("\"'"))
 
 
 Value = Ref | Const | Plain | Truth | Name | Closure | ClassValue | Method | Partial | GuardValue | NullContext
