@@ -333,7 +333,8 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
             differentiation.tell_lost_gradients(machine, outcome.value, outcome.state, place)
         made = outcome.state.tensor(outcome.value)
         if engine and body.name == "forward" and made is not None:
-            objects.tell_inference_result(machine, made, engine[0].name, outcome.state, place)
+            given_back = place.at(outcome.returned) if outcome.returned is not None else place
+            objects.tell_inference_result(machine, made, engine[0].name, outcome.state, given_back)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
             if outcome.returned is not None:

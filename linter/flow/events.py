@@ -67,3 +67,5 @@ class Event(NamedTuple):
     presumed: str = ""
     doubt: str = ""
     """Why it is only possible."""
+    brought_by: Step | None = None
+    """The call that brings it about: its guard is open around the call, and what is called is right by itself."""

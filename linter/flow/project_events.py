@@ -30,11 +30,21 @@ def events_in(facts: Facts, project: Project) -> list[Event]:
         shown.events = defaultdict(list)
         machine = run_flow(project)
         shown.unfinished += machine.exhausted
-        for event in machine.events.values():
+        for event in map(as_told, machine.events.values()):
             shown.events[event.path].append(event)
         for events in shown.events.values():
             events.sort(key=lambda event: event.span)
     return shown.events.get(facts.path, [])
+
+
+def as_told(event: Event) -> Event:
+    """The event where a reader looks for it: at the call that brings it about, if what is called is right by itself."""
+    call = event.brought_by
+    if call is None:
+        return event
+    callee = call.message.removeprefix("calls ")
+    steps = (*event.steps[:-1], call, *event.steps[-1:])
+    return event._replace(path=call.path, span=call.span, steps=steps, what=f"{event.what}, in {callee}")
 
 
 def unfinished_in(project: Project) -> list[tuple[str, Span]]:
