@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
@@ -531,21 +531,12 @@ def construct_class(
             state.change(ref, complete=False)
             for name, value in keywords:
                 elements.set_attribute(machine, ref, name, value, state, place, "")
-            names = list(_field_names(cls.body))
+            names = list(classes.field_names(cls.body))
             for name, value in zip(names, arguments, strict=False):
                 elements.set_attribute(machine, ref, name, value, state, place, "")
         return [(state, ref)]
     bound = closures.changed(initialiser, receiver=ref)
     return [(after, ref) for after, _ in call_closure(machine, bound, arguments, keywords, state, place)]
-
-
-def _field_names(body: Body) -> Iterator[str]:
-    """The fields of a dataclass."""
-    from ..facts.bodies import Assign
-
-    for statement in body.statements:
-        if isinstance(statement, Assign) and statement.declares:
-            yield simple_name(statement.targets[0])
 
 
 def call_method(

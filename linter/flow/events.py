@@ -68,4 +68,5 @@ class Event(NamedTuple):
     doubt: str = ""
     """Why it is only possible."""
     brought_by: Step | None = None
-    """The call that brings it about: its guard is open around the call, and what is called is right by itself."""
+    """What brings it about, where the code in which it happens is right by itself: a call below the guard, or what has
+    made a parameter under it."""

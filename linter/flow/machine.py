@@ -133,6 +133,7 @@ class Machine:
         cached: Cached | None = None,
         presumed: str = "",
         doubt: str = "",
+        brought_by: Step | None = None,
         at: tuple[str, Span] | None = None,
     ) -> None:
         if state.shielded:
@@ -142,11 +143,12 @@ class Machine:
             doubt = next(iter(sorted(state.doubts)), "")
         if not doubt and len(state.choices) > 1:
             doubt = "it happens only if several conditions come together"
-        call = _bringing_call(guard, place, self.root) if kind in _UNDER_A_GUARD and guard in state.opened else None
-        told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt, call)
+        if kind in _UNDER_A_GUARD and guard in state.opened:
+            brought_by = _bringing_call(guard, place, self.root)
+        told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt, brought_by)
         key = (kind, path, span, what if kind is EventKind.MODEL_SHARED else "")
         known = self.events.get(key)
-        if known is None or (told.certain, call is None) > (known.certain, known.brought_by is None):
+        if known is None or (told.certain, brought_by is None) > (known.certain, known.brought_by is None):
             self.events[key] = told
 
     def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..facts import Span
 from . import sharing, unnoticed
 from .guards_entered import opened_by, why_unrecorded
 from .paths import Keywords, Place
@@ -43,10 +42,10 @@ def called(value: Value, state: State, fallback: str = "") -> str:
     return (thing.name if isinstance(thing, (Tensor, Opaque)) else "") or fallback
 
 
-def place_of_parameter(tensor: Tensor) -> tuple[str, Span] | None:
+def made_as_parameter(tensor: Tensor) -> Step | None:
     """Where an object's parameter was made under a guard: what computes with it, or trains it, is right by itself."""
     given = tensor.leaf and CERTAIN in tensor.grad and ("." in tensor.name or "->" in tensor.name)
-    return (tensor.made[-1].path, tensor.made[-1].span) if given and tensor.made else None
+    return tensor.made[-1] if given and tensor.made else None
 
 
 def is_inference(value: Value, state: State) -> bool | None:

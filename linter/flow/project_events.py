@@ -38,13 +38,14 @@ def events_in(facts: Facts, project: Project) -> list[Event]:
 
 
 def as_told(event: Event) -> Event:
-    """The event where a reader looks for it: at the call that brings it about, if what is called is right by itself."""
-    call = event.brought_by
-    if call is None:
+    """The event where a reader looks for it: at what brings it about."""
+    cause = event.brought_by
+    if cause is None:
         return event
-    callee = call.message.removeprefix("calls ")
-    steps = (*event.steps[:-1], call, *event.steps[-1:])
-    return event._replace(path=call.path, span=call.span, steps=steps, what=f"{event.what}, in {callee}")
+    if cause not in event.steps:  # a call
+        steps = (*event.steps[:-1], cause, *event.steps[-1:])
+        event = event._replace(steps=steps, what=f"{event.what}, in {cause.message.removeprefix('calls ')}")
+    return event._replace(path=cause.path, span=cause.span)
 
 
 def unfinished_in(project: Project) -> list[tuple[str, Span]]:

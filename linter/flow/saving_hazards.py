@@ -10,7 +10,7 @@ from guardfix.torch_ops import Op
 from ..lazy_regex import lazy_regex
 from . import unnoticed
 from .events import EventKind
-from .making import called, is_inference, place_of_parameter, tensors_in
+from .making import called, is_inference, made_as_parameter, tensors_in
 from .paths import Interpreter, Place
 from .recording import note_saving
 from .state import State
@@ -176,18 +176,18 @@ def saving(
     step = place.step(
         f"`{name}` must save {subject} for the gradient of {f'`{because}`' if because else 'its operand'}"
     )
-    path, span = place_of_parameter(tensor) or (place.file.path, place.span)
     return SavingHazard(
         EventKind.INFERENCE_SAVED,
         grad,
-        path,
-        span,
+        place.file.path,
+        place.span,
         shown,
         (*tensor.made, step),
         tensor.guard,
         name,
         tensor.presumed,
         tensor.cached,
+        brought_by=made_as_parameter(tensor),
     )
 
 
@@ -203,5 +203,6 @@ def report_hazard(machine: Interpreter, hazard: SavingHazard, state: State, plac
         cached=hazard.cached,
         presumed=hazard.presumed,
         doubt=hazard.doubt,
+        brought_by=hazard.brought_by,
         at=(hazard.path, hazard.span),
     )

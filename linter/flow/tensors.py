@@ -284,6 +284,6 @@ def step_writes(machine: Interpreter, parameters: Value, state: State, place: Pl
         tensor = state.tensor(ref)
         if tensor is None or tensor.inference is not True or state.modes.inference is not False or tensor.counted:
             continue
-        sure = state.trained and making.place_of_parameter(tensor) is not None
+        sure = state.trained and making.made_as_parameter(tensor) is not None
         doubt = "" if sure else "only what has a gradient is changed"
         tensor_writes.tell_inference_written(machine, ref, tensor, state, place, "step", doubt)

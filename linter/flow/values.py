@@ -178,6 +178,8 @@ class SavingHazard(NamedTuple):
     cached: Cached | None = None
     doubt: str = ""
     """Why it is only possible."""
+    brought_by: Step | None = None
+    """What brings it about, elsewhere."""
 
 
 class Cached(NamedTuple):
