@@ -214,7 +214,7 @@ class Body(Struct, frozen=True, array_like=True, dict=True):
     is_read: bool = True
     """False where its code was left out, or where not all of it could be read."""
     type_parameters: tuple[str, ...] = ()
-    """Of a C++ function template: the names of its parameters that are types; of others, ""."""
+    """Of a C++ function template: the names of its parameters; of others, ""."""
 
     @property
     def answers(self) -> dict[Any, Any]:

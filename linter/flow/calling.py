@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
@@ -39,7 +39,7 @@ from . import (
     tensors,
 )
 from .function_transforms import under_guards
-from .guards_entered import guard_of, leave_guard, leave_scope, made_guard, set_modes
+from .guards_entered import decided_here, guard_of, leave_guard, leave_scope, made_guard, set_modes
 from .paths import Interpreter, Keywords, PathOutcome, Place, Results
 from .program import File
 from .recording import note_recorded
@@ -333,7 +333,8 @@ def call_root(machine: Interpreter, closure: Closure, state: State, file: File) 
             differentiation.tell_lost_gradients(machine, outcome.value, outcome.state, place)
         made = outcome.state.tensor(outcome.value)
         if engine and body.name == "forward" and made is not None:
-            objects.tell_inference_result(machine, made, engine[0].name, outcome.state, place)
+            given_back = place.at(outcome.returned) if outcome.returned is not None else place
+            objects.tell_inference_result(machine, made, engine[0].name, outcome.state, given_back)
     if body.name in library.LOSS_METHODS:
         for outcome in outcomes:
             if outcome.returned is not None:
@@ -383,6 +384,7 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
     method = isinstance(callee, MemberAccess)
     in_cpp = place.file.language != "python"
     start: Expression = callee.object if isinstance(callee, MemberAccess) else callee
+    before = state.choices
     for after, (first, *values) in machine.each((start, *parts), state, place):
         flat: tuple[Value, ...] = tuple(values[: len(arguments)])
         keywords: Keywords = ()
@@ -390,6 +392,8 @@ def call(machine: Interpreter, expression: CallExpression, state: State, place: 
             flat, more = _spread(arguments, flat, after)
             named = tuple((one.name, value) for one, value in zip(named_ones, values[len(arguments) :], strict=True))
             keywords = (*named, *more)
+        if after.choices is not before and isinstance(first, Name) and guard_of(first, place.file.language):
+            decided_here(after, before)
         if in_cpp:
             handed = cpp_threads.call_cpp_starter(machine, expression, first, flat, after, place)
             if handed is not None:
@@ -527,21 +531,12 @@ def construct_class(
             state.change(ref, complete=False)
             for name, value in keywords:
                 elements.set_attribute(machine, ref, name, value, state, place, "")
-            names = list(_field_names(cls.body))
+            names = list(classes.field_names(cls.body))
             for name, value in zip(names, arguments, strict=False):
                 elements.set_attribute(machine, ref, name, value, state, place, "")
         return [(state, ref)]
     bound = closures.changed(initialiser, receiver=ref)
     return [(after, ref) for after, _ in call_closure(machine, bound, arguments, keywords, state, place)]
-
-
-def _field_names(body: Body) -> Iterator[str]:
-    """The fields of a dataclass."""
-    from ..facts.bodies import Assign
-
-    for statement in body.statements:
-        if isinstance(statement, Assign) and statement.declares:
-            yield simple_name(statement.targets[0])
 
 
 def call_method(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..facts.bodies import Assign, Body
 from ..facts.expressions import (
     Expression,
     KeywordArgument,
     NamePath,
     TypeName,
     is_named,
+    simple_name,
 )
 from ..facts.statement_walk import called_in, words_in
 from .paths import Interpreter, Place
@@ -201,3 +203,10 @@ def method_of(machine: Interpreter, cls: ClassValue, name: str) -> Closure | Non
                 bases = machine.program.classes(path.path[-1:], one.program)
                 waiting += [ClassValue(body, file, None) for file, body in bases]
     return None
+
+
+def field_names(body: Body) -> Iterator[str]:
+    """The fields of a dataclass, or a `NamedTuple`."""
+    for statement in body.statements:
+        if isinstance(statement, Assign) and statement.declares:
+            yield simple_name(statement.targets[0])

@@ -14,6 +14,7 @@ from .values import (
     Items,
     Table,
     Value,
+    literal_of,
 )
 
 TYPE = "<type> "
@@ -26,9 +27,11 @@ def changed(closure: Closure, **fields: object) -> Closure:
 
 
 def instantiated(closure: Closure, given: Sequence[Expression]) -> Closure:
-    """A C++ template with the types that a call names: `run<c10::InferenceMode>(x)`."""
-    pairs = zip(closure.body.type_parameters, given, strict=False)
-    return changed(closure, types=tuple((TYPE + name, Const(one)) for name, one in pairs if name))
+    """A C++ template with the types and values that a call names: `run<c10::InferenceMode, true>(x)`."""
+    named = (pair for pair in zip(closure.body.type_parameters, given, strict=False) if pair[0])
+    values = ((name, one, literal_of(one)) for name, one in named)
+    types = ((TYPE + name, Const(one)) if value is None else (name, value) for name, one, value in values)
+    return changed(closure, types=tuple(types))
 
 
 def is_static(closure: Closure) -> bool:

@@ -8,7 +8,7 @@ from ..facts.bodies import Assign
 from ..facts.expressions import Bracketed, MemberAccess, NamePath, Subscript, TypeName, simple_name
 from . import classes, cpp_threads, cpp_values, held_guards
 from .closures import TYPE
-from .guards_entered import forget_modes
+from .guards_entered import decided_here, forget_modes
 from .paths import Interpreter, Place
 from .state import State
 from .values import Const, Instance, Items, Opaque, Ref, Tensor, Value
@@ -30,18 +30,12 @@ def declare(machine: Interpreter, statement: Assign, state: State, place: Place)
     name = simple_name(target)
     braces = value.items if isinstance(value, Bracketed) and not isinstance(target, Bracketed) else None
     if written is not None and cpp_values.is_guard(written, place) and "*" not in written.marks:
-        if value is None or braces is not None:
-            return [
-                last
-                for after, values in machine.each(braces or (), state, place)
-                for last in cpp_values.enter_guard(machine, written, tuple(values), after, place)
-            ]
-        items = value.arguments if hasattr(value, "arguments") else ()
-        return [
-            last
-            for after, values in machine.each(tuple(items) if isinstance(items, tuple) else (), state, place)
-            for last in cpp_values.enter_guard(machine, written, tuple(values), after, place)
-        ]
+        items = braces if braces is not None else getattr(value, "arguments", ())
+        before, entered = state.choices, []
+        for after, values in machine.each(items if isinstance(items, tuple) else (), state, place):
+            decided_here(after, before)
+            entered += cpp_values.enter_guard(machine, written, tuple(values), after, place)
+        return entered
     found: list[State] = []
     if path is None or path.name in ("auto", "decltype"):
         results = machine.evaluate(value, state, place) if value is not None else [(state, state.opaque(name))]

@@ -11,7 +11,6 @@ from ..facts.expressions import (
     Expression,
     KeywordArgument,
     LiteralExpression,
-    LiteralKind,
     NamePath,
     Operation,
     simple_name,
@@ -20,7 +19,7 @@ from . import calling, threads
 from .paths import Interpreter, Place
 from .program import File
 from .state import State
-from .values import NONE, Const, Instance, Modes, Name, Ref, Tensor, Value
+from .values import Instance, Modes, Name, Ref, Tensor, Value, literal_of
 
 MOST_DEEP = 40
 """Modules that import each other and are read inside one another; what is deeper is looked up when all are read."""
@@ -153,19 +152,3 @@ def _is_constant(expression: Expression) -> bool:
     return isinstance(expression, LiteralExpression) or (
         isinstance(expression, NamePath) and expression.parts[0] == "torch"
     )
-
-
-def literal_of(expression: Expression | None) -> Const | None:
-    """What a literal stands for."""
-    if not isinstance(expression, LiteralExpression):
-        return None
-    if expression.kind is LiteralKind.NONE:
-        return NONE
-    if expression.kind is LiteralKind.BOOL:
-        return Const(expression.truth)
-    if expression.kind is LiteralKind.NUMBER:
-        try:
-            return Const(float(expression.text.rstrip("fFlLuU").replace("'", "").replace("_", "")))
-        except ValueError:
-            return None
-    return Const(expression.text.strip("\"'"))

@@ -8,6 +8,7 @@ from ..facts.expressions import (
     Comprehension,
     Operation,
     Subscript,
+    last_name,
 )
 from . import (
     classes,
@@ -130,12 +131,26 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
         return thing.pairs[0][0] if thing.pairs else state.plain()
     if isinstance(thing, Instance) and thing.kind == "record" and index is not None and index < len(thing.attributes):
         return [*thing.attributes.values()][index]
+    if isinstance(thing, Instance) and thing.cls is not None and index is not None and _is_tuple(thing.cls):
+        names = [*classes.field_names(thing.cls.body)]
+        return thing.attributes.get(names[index] if index < len(names) else "") or state.opaque(name)
     children = layer_calls.children_of(thing) if isinstance(thing, Instance) and thing.kind == "sequential" else None
     if children:
         return children[min(index or 0, len(children) - 1)]
     if isinstance(thing, Opaque):
         return state.opaque(name, tensor=True if thing.tensor else None, origin=thing.origin, under=thing.under)
     return state.plain() if isinstance(holder, (Plain, Const, Truth)) else state.opaque(name)
+
+
+def _is_tuple(cls: ClassValue) -> bool:
+    return any(last_name(base) == "NamedTuple" for base in cls.body.bases)
+
+
+def any_element(thing: Items, state: State) -> Value:
+    """One of a list's elements, if nothing depends on which it is."""
+    if thing.rest is not None:
+        return thing.rest
+    return thing.values[0] if thing.values and state.are_alike(thing.values) else state.opaque()
 
 
 def set_element(
@@ -202,9 +217,7 @@ def subscript(
                 return [(state, thing.values[position])]
         if isinstance(state.thing(index), Items):
             return [(state, holder)]  # a slice
-        if thing.rest is not None:
-            return [(state, thing.rest)]
-        return [(state, thing.values[0] if thing.values and state.are_alike(thing.values) else state.opaque())]
+        return [(state, any_element(thing, state))]
     if isinstance(thing, Table):
         key = indices[0] if indices else NONE
         known_ = container_methods.looked_up(thing, key, state)

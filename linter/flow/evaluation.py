@@ -22,7 +22,6 @@ from ..facts.expressions import (
     TypeName,
 )
 from . import calling, cpp_values, elements, operators
-from .defined_modules import literal_of
 from .paths import Interpreter, Place, Results
 from .state import State
 from .values import (
@@ -33,6 +32,7 @@ from .values import (
     Table,
     Truth,
     Value,
+    literal_of,
 )
 
 _FLAG = "a condition decides which guard it is"

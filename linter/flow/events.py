@@ -67,3 +67,6 @@ class Event(NamedTuple):
     presumed: str = ""
     doubt: str = ""
     """Why it is only possible."""
+    brought_by: Step | None = None
+    """What brings it about, where the code in which it happens is right by itself: a call below the guard, or what has
+    made a parameter under it."""

@@ -34,6 +34,7 @@ _SETS: dict[Effect, Callable[[bool], Sets]] = {
     Effect.BELOW_ADINPLACEORVIEW: lambda on: (("below_view", True), ("below_autograd", True)),
 }
 """What an entered guard sets, given whether it is on."""
+_DECIDED = "a condition decides whether the guard is on"
 _FIXED = {"no_grad": False, "enable_grad": True, "NoGradGuard": False}
 
 
@@ -68,10 +69,16 @@ def on_and_off(machine: Interpreter, flag: Value, state: State, place: Place) ->
     for one, side in ((state, True), (state.fork(), False)):
         assumed = machine.assume(one, flag, side)
         if assumed is not None:
-            assumed.doubts |= {"a condition decides whether the guard is on"}
+            assumed.doubts |= {_DECIDED}
             assumed.choices |= {(flag.key if isinstance(flag, Truth) else ("flag", place.file.path, place.span), side)}
             sides.append((assumed, side))
     return sides
+
+
+def decided_here(state: State, before: frozenset[object]) -> None:
+    """A guard is made from what conditions have come to: `guard(!training)`, `set_grad_enabled(a and b)`."""
+    if state.choices - before:
+        state.doubts |= {_DECIDED}
 
 
 def set_modes(state: State, guard: GuardValue) -> None:

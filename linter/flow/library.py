@@ -10,6 +10,7 @@ from . import (
     cpp_values,
     differentiation,
     distribution_calls,
+    elements,
     function_transforms,
     layer_calls,
     making,
@@ -108,12 +109,20 @@ def call_name(
         if making.is_tensor(arguments[0], state):
             return [(state, arguments[0])]
         return [(state, state.opaque(making.called(arguments[0], state)))]
+    drawn = state.thing(arguments[0]) if arguments and path in _DRAW else None
+    if isinstance(drawn, Items):
+        one = elements.any_element(drawn, state) if last == "choice" else None
+        return [(state, one or state.add(drawn._replace(kind="[]")))]
     if path[0] in _NO_TENSORS:
         return [(state, state.opaque(last, tensor=False))]
     values = (*arguments, *(value for _, value in keywords))
     return [(reach.unknown_call(state, values), state.opaque(origin=name.dotted))]
 
 
+_DRAW = frozenset(
+    {("random", "sample"), ("random", "choices"), ("random", "choice"), ("itertools", "islice"), ("itertools", "cycle")}
+)
+"""They give some of a list's elements."""
 _RECORD = "<record>"
 
 
@@ -369,7 +378,7 @@ def _torch(
         return [(state, layer_calls.made_layer(path[2], keywords, state, place))]
     if path[:2] == ("torch", "distributions") and len(path) > 2:
         return [(state, distribution_calls.made_distribution(path, arguments, keywords, state, place))]
-    batches = _batches(machine, dict(keywords), state, place) if path[-1] == "DataLoader" else None
+    batches = _batches(machine, arguments, dict(keywords), state, place) if path[-1] == "DataLoader" else None
     if batches is not None:
         return [batches]
     if dotted in ("torch.load", "torch.jit.load", "torch.hub.load"):
@@ -402,11 +411,21 @@ def _torch(
     return [(reach.unknown_call(state, values), state.opaque(origin=dotted))]
 
 
-def _batches(machine: Interpreter, given: dict[str, Value], state: State, place: Place) -> tuple[State, Value] | None:
-    """What a loader of this thread gives, if its `collate_fn` makes inference tensors; workers send normal ones."""
+def _batches(
+    machine: Interpreter, arguments: tuple[Value, ...], given: dict[str, Value], state: State, place: Place
+) -> tuple[State, Value] | None:
+    """What a loader of this thread gives, if that are inference tensors; workers send normal ones.
+
+    `collate_fn` makes them of what the data set has, or, with `batch_size=None`, that has them itself.
+    """
     collate, workers = given.get("collate_fn", NONE), given.get("num_workers", Const(0.0))
+    data = arguments[0] if arguments else given.get("dataset", NONE)
     after = state.fork()
-    made = machine.call_value(collate, (after.opaque(),), (), after, place, "") if workers == Const(0.0) else []
+    made: Results = []
+    if workers == Const(0.0):
+        made = machine.call_value(collate, (after.opaque(),), (), after, place, "")
+        if collate == NONE and given.get("batch_size") == NONE:
+            made = machine.call_method(data, "__getitem__", (after.plain(),), (), after, place, "")
     for one, batch in made[:1]:
         if any(making.is_inference(held, one) for held in making.tensors_in(batch, one)):
             return one, one.add(Items("[]", (), batch))

@@ -14,6 +14,7 @@ from ..facts.bodies import (
     Assign,
     Block,
     Body,
+    BodyKind,
     Declaration,
     Define,
     Delete,
@@ -133,6 +134,7 @@ class Machine:
         cached: Cached | None = None,
         presumed: str = "",
         doubt: str = "",
+        brought_by: Step | None = None,
         at: tuple[str, Span] | None = None,
     ) -> None:
         if state.shielded:
@@ -142,10 +144,12 @@ class Machine:
             doubt = next(iter(sorted(state.doubts)), "")
         if not doubt and len(state.choices) > 1:
             doubt = "it happens only if several conditions come together"
-        told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt)
+        if kind in _UNDER_A_GUARD and guard in state.opened:
+            brought_by = _bringing_call(guard, place, self.root)
+        told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt, brought_by)
         key = (kind, path, span, what if kind is EventKind.MODEL_SHARED else "")
         known = self.events.get(key)
-        if known is None or (told.certain and not known.certain):
+        if known is None or (told.certain, brought_by is None) > (known.certain, known.brought_by is None):
             self.events[key] = told
 
     def stored(self, holder: Ref, name: str, value: Value, state: State, place: Place) -> None:
@@ -466,6 +470,25 @@ class Machine:
 
     def imported(self, dotted: str, state: State, file: File) -> Value:
         return self.modules.imported(dotted, state, file)
+
+
+_UNDER_A_GUARD = frozenset({EventKind.NOT_RECORDED, EventKind.GRADIENT_EXPECTED, EventKind.BACKWARD_IN_INFERENCE})
+"""What depends on the guards that are open then."""
+
+
+def _bringing_call(guard: GuardValue | None, place: Place, root: Body | None) -> Step | None:
+    """The call below the guard, in the guard's own function; None where that is the function in which it happens, and
+    where what is called has a decorator, through which every caller goes."""
+    if guard is None or guard.is_engine or (guard.path == place.file.path and place.body.span.holds(guard.span)):
+        return None
+    callers = [root, *(body for body, _ in place.calls)]
+    for caller, (called, step) in reversed([*zip(callers, place.calls, strict=False)]):
+        if called.decorators or caller is None:
+            return None
+        if step.path == guard.path and caller.span.holds(guard.span):
+            inner = caller.kind is BodyKind.MODULE and any(one.span.holds(guard.span) for one in caller.inner)
+            return None if inner else step
+    return None
 
 
 def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> None:

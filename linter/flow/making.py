@@ -9,6 +9,7 @@ from .guards_entered import opened_by, why_unrecorded
 from .paths import Keywords, Place
 from .state import State
 from .values import (
+    CERTAIN,
     NOT_REQUIRED,
     Grad,
     GuardValue,
@@ -39,6 +40,12 @@ def called(value: Value, state: State, fallback: str = "") -> str:
     """How messages call a value."""
     thing = state.thing(value)
     return (thing.name if isinstance(thing, (Tensor, Opaque)) else "") or fallback
+
+
+def made_as_parameter(tensor: Tensor) -> Step | None:
+    """Where an object's parameter was made under a guard: what computes with it, or trains it, is right by itself."""
+    given = tensor.leaf and CERTAIN in tensor.grad and ("." in tensor.name or "->" in tensor.name)
+    return tensor.made[-1] if given and tensor.made else None
 
 
 def is_inference(value: Value, state: State) -> bool | None:

@@ -233,8 +233,6 @@ def call_class_method(
             and modes.grad
             and value.number not in {argument.number for argument in arguments if isinstance(argument, Ref)}
         ):
-            if modes.inference is False and grads:
-                tell_inference_result(machine, tensor, f"{cls.body.name}.forward", after, place)
             lost = next((t.unrecorded for given in arguments if (t := after.tensor(given)) and t.unrecorded), ())
             after.change(value, grad=grads, hazards=(), leaf=not grads, unrecorded=() if grads else lost)
         found.append((after, value))
@@ -253,7 +251,6 @@ def tell_inference_result(machine: Interpreter, tensor: Tensor, method: str, sta
             steps=(*tensor.made, place.step(f"`{method}` gives it back")),
             guard=tensor.guard,
             presumed=tensor.presumed,
-            at=(tensor.guard.path, tensor.guard.span) if tensor.guard is not None else None,
         )
 
 

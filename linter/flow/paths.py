@@ -140,6 +140,7 @@ class Interpreter(Protocol):
         cached: Cached | None = None,
         presumed: str = "",
         doubt: str = "",
+        brought_by: Step | None = None,
         at: tuple[str, Span] | None = None,
     ) -> None:
         """Tell an event."""

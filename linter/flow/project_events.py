@@ -30,11 +30,22 @@ def events_in(facts: Facts, project: Project) -> list[Event]:
         shown.events = defaultdict(list)
         machine = run_flow(project)
         shown.unfinished += machine.exhausted
-        for event in machine.events.values():
+        for event in map(as_told, machine.events.values()):
             shown.events[event.path].append(event)
         for events in shown.events.values():
             events.sort(key=lambda event: event.span)
     return shown.events.get(facts.path, [])
+
+
+def as_told(event: Event) -> Event:
+    """The event where a reader looks for it: at what brings it about."""
+    cause = event.brought_by
+    if cause is None:
+        return event
+    if cause not in event.steps:  # a call
+        steps = (*event.steps[:-1], cause, *event.steps[-1:])
+        event = event._replace(steps=steps, what=f"{event.what}, in {cause.message.removeprefix('calls ')}")
+    return event._replace(path=cause.path, span=cause.span)
 
 
 def unfinished_in(project: Project) -> list[tuple[str, Span]]:

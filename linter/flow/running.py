@@ -171,7 +171,7 @@ def _written_thing(statement: AnyStatement) -> Expression | None:
 def _steps_leaf(statement: AnyStatement) -> bool:
     """`p -= lr * p.grad`, `p.add_(p.grad)`, or any change in place in a loop over a module's parameters."""
     if isinstance(statement, Loop):
-        of_module = "parameters" in words_of(statement.iterable)
+        of_module = not {"parameters", "named_parameters"}.isdisjoint(words_of(statement.iterable))
         return of_module and any(_written_in_place(one) is not None for one in all_statements(statement.block))
     return "grad" in words_of(_written_in_place(statement))
 

@@ -10,7 +10,7 @@ from guardfix.torch_ops import Op
 from ..lazy_regex import lazy_regex
 from . import unnoticed
 from .events import EventKind
-from .making import called, is_inference, tensors_in
+from .making import called, is_inference, made_as_parameter, tensors_in
 from .paths import Interpreter, Place
 from .recording import note_saving
 from .state import State
@@ -187,6 +187,7 @@ def saving(
         name,
         tensor.presumed,
         tensor.cached,
+        brought_by=made_as_parameter(tensor),
     )
 
 
@@ -202,5 +203,6 @@ def report_hazard(machine: Interpreter, hazard: SavingHazard, state: State, plac
         cached=hazard.cached,
         presumed=hazard.presumed,
         doubt=hazard.doubt,
+        brought_by=hazard.brought_by,
         at=(hazard.path, hazard.span),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..facts.expressions import Expression, MemberAccess, nodes_of
 from . import sharing, unnoticed
 from .events import EventKind
-from .making import called, few_hazards
+from .making import called, few_hazards, made_as_parameter
 from .paths import Interpreter, Place
 from .state import State
 from .values import (
@@ -138,6 +138,7 @@ def tell_inference_written(
         cached=tensor.cached,
         presumed=tensor.presumed,
         doubt=doubt,
+        brought_by=made_as_parameter(tensor),
     )
 
 

@@ -96,9 +96,10 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
             fit += 1 if isinstance(value, (Const, Plain)) else 0
         bound[argument.name] = value
     given = {argument.name for argument, _ in pairs}
-    if any(not a.optional and a.name not in given and a.kind in ("tensor", "tensors") for a in row.arguments):
+    missing = [a.kind for a in row.arguments if not a.optional and a.name not in given]
+    if "tensor" in missing or "tensors" in missing:
         return None
-    return fit, bound
+    return fit - 2 * missing.count("number"), bound  # `max()` isn't `max(dim)`
 
 
 def apply(

@@ -16,6 +16,7 @@ from guardfix.torch_ops import Op
 
 from ..facts import Span
 from ..facts.bodies import Body
+from ..facts.expressions import Expression, LiteralExpression, LiteralKind
 from ..named_tuples import NamedTuple
 from .program import File
 
@@ -142,6 +143,22 @@ class NullContext(NamedTuple):
     value: Value | None = None
 
 
+def literal_of(expression: Expression | None) -> Const | None:
+    """What a literal stands for."""
+    if not isinstance(expression, LiteralExpression):
+        return None
+    if expression.kind is LiteralKind.NONE:
+        return NONE
+    if expression.kind is LiteralKind.BOOL:
+        return Const(expression.truth)
+    if expression.kind is LiteralKind.NUMBER:
+        try:
+            return Const(float(expression.text.rstrip("fFlLuU").replace("'", "").replace("_", "")))
+        except ValueError:
+            return None
+    return Const(expression.text.strip("\"'"))
+
+
 Value = Ref | Const | Plain | Truth | Name | Closure | ClassValue | Method | Partial | GuardValue | NullContext
 
 
@@ -163,6 +180,8 @@ class SavingHazard(NamedTuple):
     cached: Cached | None = None
     doubt: str = ""
     """Why it is only possible."""
+    brought_by: Step | None = None
+    """What brings it about, elsewhere."""
 
 
 class Cached(NamedTuple):

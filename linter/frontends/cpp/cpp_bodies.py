@@ -321,15 +321,12 @@ def _declarator_of(node: Node) -> Node | None:
 
 
 def _type_parameters(node: Node) -> tuple[str, ...]:
-    """`Guard` of `template <typename Guard, int n>`, as ("Guard", "")."""
+    """The parameters of a template by name: `template <typename Guard, bool on>`, as ("Guard", "on")."""
     around = node.parent
     given = around.child_by_field_name("parameters") if around is not None else None
     if around is None or given is None or around.type != "template_declaration":
         return ()
-    names = (
-        one.named_children[-1].text if one.type == "type_parameter_declaration" and one.named_children else b""
-        for one in given.named_children
-    )
+    names = (one.named_children[-1].text if one.named_children else b"" for one in given.named_children)
     return tuple((name or b"").decode("utf-8", "replace") for name in names)
 
 
