@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..facts.bodies import Body, BodyKind
 from ..guards import CPP, PYTHON, Effect, python_guard
 from .paths import Interpreter, Place
 from .state import State
@@ -11,6 +12,7 @@ from .values import (
     GuardValue,
     Modes,
     Name,
+    Step,
     Truth,
     Value,
 )
@@ -126,3 +128,18 @@ def leave_scope(state: State, depth: int) -> None:
     while len(state.scoped) > depth:
         state.modes, state.opened = state.scoped[-1]
         state.scoped = state.scoped[:-1]
+
+
+def bringing_call(guard: GuardValue | None, place: Place, root: Body | None) -> Step | None:
+    """The call below the guard, in the guard's own function; None where that is the function in which it happens, and
+    where what is called has a decorator, through which every caller goes."""
+    if guard is None or guard.is_engine or (guard.path == place.file.path and place.body.span.holds(guard.span)):
+        return None
+    callers = [root, *(body for body, _ in place.calls)]
+    for caller, (called, step) in reversed([*zip(callers, place.calls, strict=False)]):
+        if called.decorators or caller is None:
+            return None
+        if step.path == guard.path and caller.span.holds(guard.span):
+            inner = caller.kind is BodyKind.MODULE and any(one.span.holds(guard.span) for one in caller.inner)
+            return None if inner else step
+    return None

@@ -14,7 +14,6 @@ from ..facts.bodies import (
     Assign,
     Block,
     Body,
-    BodyKind,
     Declaration,
     Define,
     Delete,
@@ -145,7 +144,7 @@ class Machine:
         if not doubt and len(state.choices) > 1:
             doubt = "it happens only if several conditions come together"
         if kind in _UNDER_A_GUARD and guard in state.opened:
-            brought_by = _bringing_call(guard, place, self.root)
+            brought_by = guards_entered.bringing_call(guard, place, self.root)
         told = Event(kind, not doubt, path, span, variable, what, steps, guard, cached, presumed, doubt, brought_by)
         key = (kind, path, span, what if kind is EventKind.MODEL_SHARED else "")
         known = self.events.get(key)
@@ -474,21 +473,6 @@ class Machine:
 
 _UNDER_A_GUARD = frozenset({EventKind.NOT_RECORDED, EventKind.GRADIENT_EXPECTED, EventKind.BACKWARD_IN_INFERENCE})
 """What depends on the guards that are open then."""
-
-
-def _bringing_call(guard: GuardValue | None, place: Place, root: Body | None) -> Step | None:
-    """The call below the guard, in the guard's own function; None where that is the function in which it happens, and
-    where what is called has a decorator, through which every caller goes."""
-    if guard is None or guard.is_engine or (guard.path == place.file.path and place.body.span.holds(guard.span)):
-        return None
-    callers = [root, *(body for body, _ in place.calls)]
-    for caller, (called, step) in reversed([*zip(callers, place.calls, strict=False)]):
-        if called.decorators or caller is None:
-            return None
-        if step.path == guard.path and caller.span.holds(guard.span):
-            inner = caller.kind is BodyKind.MODULE and any(one.span.holds(guard.span) for one in caller.inner)
-            return None if inner else step
-    return None
 
 
 def _forget_decided(outcomes: list[PathOutcome], begun: frozenset[object]) -> None:
