@@ -65,6 +65,20 @@ _LOSSES = {
 """Layers that compare what they are given as a function does."""
 
 
+_SAVED_BESIDES = {
+    "Bilinear": 1,
+    "GRU": 1,
+    "GRUCell": 1,
+    "LSTM": 1,
+    "LSTMCell": 1,
+    "MultiheadAttention": 2,
+    "RNN": 1,
+    "RNNCell": 1,
+    "TransformerDecoderLayer": 1,
+}
+"""How many arguments after the input parameters are multiplied with as well: states, keys and values, memory."""
+
+
 def call_layer(
     machine: Interpreter, thing: Instance, arguments: tuple[Value, ...], state: State, place: Place
 ) -> Results:
@@ -101,11 +115,14 @@ def call_layer(
         own = frozenset((state.number(),))  # what only inference tensors require isn't recorded, but copied
     hazards: tuple[SavingHazard, ...] = ()
     records = state.modes.records
-    if making.is_inference(value, state) and row.saves_input and own and records is not False and not alone:
-        hazard = saving_hazards.saving(machine, value, parameters[0], own, state, place, thing.name)
+    further = arguments[1 : 1 + _SAVED_BESIDES.get(thing.name, 0)]
+    inputs = [value, *(ref for one in further for ref in making.tensors_in(one, state))]
+    saved = next((ref for ref in inputs if making.is_inference(ref, state)), None)
+    if saved is not None and row.saves_input and own and records is not False and not alone:
+        hazard = saving_hazards.saving(machine, saved, parameters[0], own, state, place, thing.name)
         if 0 in own and records:
             saving_hazards.report_hazard(machine, hazard, state, place)
-            if not tensor_writes.cured(value, state):
+            if not tensor_writes.cured(saved, state):
                 return []
         hazards = (hazard,)
     if own and records and (not alone or making.is_inference(value, state) is False):
