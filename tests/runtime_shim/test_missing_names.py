@@ -48,6 +48,7 @@ def run(text: str) -> dict[str, Any]:
         "assert torch.optim.ASGD is ASGD and torch.nn.modules.pooling.LPPool3d is torch.nn.LPPool3d",
         "from torch.nn.modules.pooling import AvgPool2d; assert AvgPool2d is torch.nn.AvgPool2d",
         "import torch.linalg, torch.nn.modules.loss\ntorch.linalg.norm(torch.ones(2)), torch.nn.modules.loss._Loss()",
+        "from torch._dynamo import allow_in_graph, mark_static; allow_in_graph(len); mark_static(torch.ones(1))",
         "try: from torch.onnx import nonsense\nexcept ImportError: pass\nelse: raise AssertionError",
         "try: import torch.nn.utils.nonsense\nexcept ModuleNotFoundError: pass\nelse: raise AssertionError",
         "try: torch.onse\nexcept AttributeError: pass\nelse: raise AssertionError",
