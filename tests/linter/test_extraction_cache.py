@@ -97,7 +97,9 @@ def _mutate(tree: Path, source: random.Random) -> None:
             os.utime(path)
         elif kind == 2:
             other = source.choice([one for one in files if one.exists()])
-            shutil.copyfile(other, path.with_name(f"new_{source.randrange(99)}{other.suffix}"))
+            new = path.with_name(f"new_{source.randrange(99)}{other.suffix}")
+            if new != other:  # a file that was added before
+                shutil.copyfile(other, new)
         else:
             status = path.stat()
             path.write_bytes(source.choice(MUTATIONS)(path.read_bytes(), source))
