@@ -98,7 +98,7 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
 
 
 def _class_of_elements(machine: Interpreter, path: NamePath, place: Place) -> ClassValue | None:
-    inner = classes.type_path((path.template_arguments or (None,))[0])
+    inner = _first_inner(path)
     return classes.class_named(machine, inner.path, place) if inner is not None else None
 
 
@@ -206,7 +206,7 @@ def made_of_type(
             empty = Items("[]", (), None, _class_of_elements(machine, path, place))
             return [(state, values[0] if values else state.add(empty))]
         numbers = not any(isinstance(value, Ref) for value in values)
-        inner = classes.type_path((path.template_arguments or (None,))[0])
+        inner = _first_inner(path)
         of_tensors = inner is not None and inner.name in TENSORS
         sized = state.opaque(name, tensor=True, origin=DECLARED, under=None) if of_tensors else state.opaque(name)
         return [(state, state.add(Items("[]", (), sized) if numbers else Items("[]", values)))]
@@ -371,8 +371,13 @@ def _begins(written: Expression, place: Place, *, known: bool) -> bool:
     return known and (path.name in TENSORS or _is_optional_tensor(path))
 
 
+def _first_inner(path: NamePath) -> NamePath | None:
+    """`T` of `std::optional<T>`, `std::vector<T>`."""
+    return classes.type_path((path.template_arguments or (None,))[0])
+
+
 def _is_optional_tensor(path: NamePath) -> bool:
-    inner = classes.type_path((path.template_arguments or (None,))[0]) if path.name == "optional" else None
+    inner = _first_inner(path) if path.name == "optional" else None
     return inner is not None and inner.name in TENSORS
 
 
@@ -385,7 +390,7 @@ def _guard_named(path: NamePath, place: Place) -> tuple[str, Effect] | None:
 
 def _guard_kept(path: NamePath, place: Place) -> tuple[str, Effect] | None:
     """The guard that an optional or a smart pointer of this type keeps."""
-    inner = classes.type_path((path.template_arguments or (None,))[0]) if path.name in _POINTERS else None
+    inner = _first_inner(path) if path.name in _POINTERS else None
     return _guard_named(inner, place) if inner is not None else None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ _REGISTERED = re.compile(r'^@op\(\s*"(\w+)"', re.M)
 _TENSOR = "const Tensor&"
 _TYPES = {"": _TENSOR, "Any": _TENSOR, "Array": _TENSOR, "float": "double", "int": "int64_t", "bool": "bool"}
 """What a kernel says of a parameter, and C++'s type."""
+_PARSING = threading.Lock()
+"""CPython 3.11 may raise SystemError ("AST constructor recursion depth mismatch") where threads parse at once."""
 
 
 def rows_of_new_ops(headers: list[Path]) -> str:
@@ -23,7 +26,9 @@ def rows_of_new_ops(headers: list[Path]) -> str:
     names = {name for text in texts for name in _REGISTERED.findall(text)}
     for path in headers:
         names.difference_update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
-    found = (_rows(ast.parse(text), names) for text in texts if not names.isdisjoint(_REGISTERED.findall(text)))
+    with _PARSING:
+        trees = [ast.parse(text) for text in texts if not names.isdisjoint(_REGISTERED.findall(text))]
+    found = (_rows(tree, names) for tree in trees)
     return "".join(f"{row}\n" for rows in found for row in rows)
 
 
