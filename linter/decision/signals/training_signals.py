@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
+
 from ...analysis.call_graph import effects_below
+from ...analysis.calls import computes_nothing, is_run, names_op
 from ...analysis.function_outlines import CallEffect
 from ...analysis.linkage import Link
 from ...analysis.training_calls import learning_in, training_in
@@ -69,7 +72,7 @@ def reaches_training(scene: Scene) -> Iterator[SignalMatch]:
 def result_meets_training(scene: Scene) -> Iterator[SignalMatch]:
     """what is made below the guard goes out of it, and its function, or a caller, computes gradients afterwards"""
     function = scene.outermost
-    if function is None or scene.use.macro is not None:
+    if function is None or scene.use.macro is not None or scene.first_below(_may_run_a_model) is None:
         return
     given = _given_out(scene)
     if scene.chain[0].is_lambda or any(_is_named(name, scene) for name in given):
@@ -79,6 +82,15 @@ def result_meets_training(scene: Scene) -> Iterator[SignalMatch]:
         return
     for where, call, _ in scene.project.callers_of(scene.facts, function, _MOST_CALLERS):
         yield from _learns(scene, where, call.span.end, call.function)
+
+
+def _may_run_a_model(call: Call) -> bool:
+    """Whether a call is more than an op: what ops alone make is followed by the abstract run, which knows whether it
+    raises afterwards."""
+    if is_run(call):
+        return True
+    is_op = torch_ops.method(call.name) if call.receiver is not None else names_op(call.path)
+    return not is_op and not computes_nothing(call)
 
 
 _OF_TENSORS = frozenset({"Tensor", "TensorList", "Variable", "variable_list", "tensor_list", "IValue", "auto"})

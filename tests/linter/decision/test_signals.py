@@ -389,6 +389,10 @@ CASES = [
             (("fake = net.forward(real);", "loss(fake).backward();"), ("auto y = net.forward(real);", "l.backward();")),
             (("kept.push_back(net(real));", "loss(kept).backward();"), ("kept.push_back(net(real));", "l.backward();")),
             (("fake = net.forward(real);", "loss(fake).backward();"), ("fake = net.forward(real);", "show(fake);")),
+            (
+                ("fake = net.forward(real);", "loss(fake).backward();"),
+                ("fake = real.add(1);", "loss(fake).backward();"),
+            ),
         )
     ),
     *(
