@@ -43,6 +43,8 @@ def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
     """
     found: list[tuple[Span, str]] = [(include.span, include.header) for include in facts.includes]
     found += [(returned.span, str(returned.value)) for returned in facts.returns if _has_operation(returned.value)]
+    kept = (call for call in facts.calls if call.name in _KEEPS)
+    found += [(call.span, str(call.called)) for call in kept if any(map(_has_operation, call.arguments))]
     for assignment in facts.assignments:
         if assignment.declares and assignment.variable in _RETURNS:
             found.append((assignment.span, assignment.variable))
@@ -55,6 +57,8 @@ def _operations(facts: Facts) -> Sorted[tuple[Span, str]]:
     return Sorted(found, lambda operation: operation[0])
 
 
+_KEEPS = frozenset({"push_back", "emplace_back", "make_pair", "make_tuple", "forward_as_tuple", "IValue"})
+"""Calls that compute nothing, but whose arguments may: `kept.push_back(x * 2)`."""
 _RETURNS = frozenset({"return", "co_return", "throw"})
 
 

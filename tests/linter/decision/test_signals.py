@@ -374,6 +374,7 @@ CASES = [
         ("covers-nothing", body("auto y = at::relu(x); GUARD; int64_t n = 1; return y;"), body(silent))
         for silent in (
             "auto y = at::relu(x); GUARD; return y;",
+            "auto y = at::relu(x); GUARD; kept.push_back(y * 2);",
             'auto y = at::relu(x); GUARD;\n#include "work.inc"\nreturn y;',
         )
     ),
