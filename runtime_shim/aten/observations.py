@@ -114,6 +114,12 @@ def is_pinned(self: Tensor, *args: object) -> bool:
     return False
 
 
+@composite("share_memory_", function=False)
+def share_memory_(self: Tensor) -> Tensor:
+    """The tensor itself: what other processes would see of it is in their own copy."""
+    return self
+
+
 @composite("is_shared", function=False)
 def is_shared(self: Tensor) -> bool:
     return False

@@ -139,6 +139,10 @@ class _MissingClass(ABCMeta):
         return _MissingValue(cls._missing)
 
 
+_ASKS_WHETHER_IT_IS_THERE = frozenset({"is_available", "is_built", "is_enabled", "is_initialized"})
+"""Functions of PyTorch's that programs call, mostly while they are imported, to do without what isn't there."""
+
+
 class _MissingValue:
     """Stands for a function or a constant of PyTorch's: equals nothing else, and refuses calls."""
 
@@ -147,6 +151,8 @@ class _MissingValue:
         self.__qualname__ = self.__name__
 
     def __call__(self, *_args: object, **_named: object) -> Any:
+        if self.__name__ in _ASKS_WHETHER_IT_IS_THERE:
+            return False
         raise _refusal(f"{self.__module__}.{self.__name__}")
 
     def __getattr__(self, name: str) -> Any:

@@ -580,6 +580,9 @@ class Module:
     def cpu(self) -> Module:
         return self
 
+    def share_memory(self) -> Module:
+        return self._apply(lambda t: t.share_memory_())
+
     # -- state
     # -------------------------------------------------------------------------------------------------
 

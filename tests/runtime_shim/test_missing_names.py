@@ -37,9 +37,9 @@ def run(text: str) -> dict[str, Any]:
         "from torch._vmap_internals import _vmap",
         "import torch.distributed.fsdp; from torch.distributed.fsdp import FullyShardedDataParallel",
         "import torch.onnx.symbolic_helper, torch._dynamo.config",
-        "f = {torch.stft: 1, torch.quint8: 2, torch.sparse.mm: 3}",
+        "f = {torch.orgqr: 1, torch.quint8: 2, torch.sparse.mm: 3}",
         "def f(reduction=torch.distributed.rpc.RpcBackendOptions): pass",
-        "from typing import Optional\ndef f(x: Optional[ASGD], y: ASGD | None, z: Optional[torch.stft]): pass",
+        "from typing import Optional\ndef f(x: Optional[ASGD], y: ASGD | None, z: Optional[torch.orgqr]): pass",
         "class Both(torch.nn.Module, torch.optim.ASGD): pass",
         "class Writer(torch.onnx.ONNXProgram, dict): x = torch.sparse.sum",
         "class Table(ASGD[int]): step = ASGD.step",
@@ -49,12 +49,13 @@ def run(text: str) -> dict[str, Any]:
         "from torch.nn.modules.pooling import AvgPool2d; assert AvgPool2d is torch.nn.AvgPool2d",
         "import torch.linalg, torch.nn.modules.loss\ntorch.linalg.norm(torch.ones(2)), torch.nn.modules.loss._Loss()",
         "from torch._dynamo import allow_in_graph, mark_static; allow_in_graph(len); mark_static(torch.ones(1))",
+        "assert not torch.profiler.itt.is_available() and not torch.backends.cusparselt.is_available()",
         "try: from torch.onnx import nonsense\nexcept ImportError: pass\nelse: raise AssertionError",
         "try: import torch.nn.utils.nonsense\nexcept ModuleNotFoundError: pass\nelse: raise AssertionError",
         "try: torch.onse\nexcept AttributeError: pass\nelse: raise AssertionError",
-        "assert not any(hasattr(torch, name) for name in ('stft', 'sparse', 'onse', 'quint8'))",
+        "assert not any(hasattr(torch, name) for name in ('orgqr', 'sparse', 'onse', 'quint8'))",
         "assert not any(hasattr(torch.optim, name) for name in ('ASGD', 'Rprop', 'nonsense'))",
-        "assert getattr(torch, 'stft', None) is None and not hasattr(ASGD, 'step') and callable(torch.stft)",
+        "assert getattr(torch, 'orgqr', None) is None and not hasattr(ASGD, 'step') and callable(torch.orgqr)",
     ],
 )
 def test_what_does_not_use_it_goes_on(text: str) -> None:
@@ -64,13 +65,13 @@ def test_what_does_not_use_it_goes_on(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("torch.stft(torch.ones(3))", "torch.stft"),
+        ("torch.orgqr(torch.ones(3))", "torch.orgqr"),
         ("ASGD([])", "torch.optim.ASGD"),
         ("class Own(ASGD):\n  def __init__(self): pass\nOwn()", "torch.optim.ASGD"),
         ("class Own(torch.nn.Module, ASGD): pass\nOwn()", "torch.optim.ASGD"),
         ("ASGD.step(1)", "torch.optim.ASGD"),
-        ("torch.stft.default", "torch.stft"),
-        ("getattr(torch, 'stft')", "torch.stft"),
+        ("torch.orgqr.default", "torch.orgqr"),
+        ("getattr(torch, 'orgqr')", "torch.orgqr"),
         ("getattr(torch.optim, 'Rprop')", "torch.optim.Rprop"),
         ("prune.remove(1, 'weight')", "torch.nn.utils.prune.remove"),
         ("torch.onnx.export(1)", "torch.onnx.export"),
@@ -83,8 +84,8 @@ def test_what_uses_it_is_refused_by_name(text: str, name: str) -> None:
 
 
 def test_a_placeholder_says_what_it_stands_for() -> None:
-    found = run("shown = repr(torch.stft), torch.onnx.__name__, ASGD.__name__, ASGD.__module__")["shown"]
-    assert found == ("<torch.stft, which the shim has not>", "torch.onnx", "ASGD", "torch.optim")
+    found = run("shown = repr(torch.orgqr), torch.onnx.__name__, ASGD.__name__, ASGD.__module__")["shown"]
+    assert found == ("<torch.orgqr, which the shim has not>", "torch.onnx", "ASGD", "torch.optim")
 
 
 @pytest.mark.oracle
