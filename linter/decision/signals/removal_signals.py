@@ -117,11 +117,17 @@ def called_from_backward(scene: Scene) -> Iterator[SignalMatch]:
     function = scene.outermost
     if function is None or not function.name or is_in_parallel_region(scene.use, scene.facts):
         return
-    callers = scene.project.callers_of(scene.facts, function)
-    if callers and all(_is_in_backward(where, call, scene.project) for where, call, _ in callers):
+    callers = scene.project.callers_of(scene.facts, function, _MOST_CALLERS + 1)
+    if 0 < len(callers) <= _MOST_CALLERS and all(
+        _is_in_backward(where, call, scene.project) for where, call, _ in callers
+    ):
         where, call, link = callers[0]
         message = f"`{function.name}` is called from `backward` alone, where it keeps autograd from recording"
         yield SignalMatch(message, call.span.start, where, link=link)
+
+
+_MOST_CALLERS = 50
+"""What more places call is a helper of other code as well."""
 
 
 def _is_in_backward(facts: Facts, call: Call, project: Project) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
+
+from msgspec import Struct
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
@@ -11,6 +14,7 @@ from ...analysis.calls import computes_nothing, is_run, names_op
 from ...analysis.function_outlines import CallEffect
 from ...analysis.linkage import Link
 from ...analysis.training_calls import learning_in, training_in
+from ...answered_once import answered_once
 from ...facts import Call, Facts, Span
 from ...facts.expressions import Expression, first_name, words_of
 from ...facts.index import calls_where, index_of
@@ -74,11 +78,11 @@ def result_meets_training(scene: Scene) -> Iterator[SignalMatch]:
     function = scene.outermost
     if function is None or scene.use.macro is not None or scene.first_below(_may_run_a_model) is None:
         return
-    given = _given_out(scene)
-    if scene.chain[0].is_lambda or any(_is_named(name, scene) for name in given):
+    names = _names_in(scene.facts, function.span)
+    given = _given_out(scene, names)
+    if scene.chain[0].is_lambda or any(names.last.get(name, 0) >= scene.use.live.end for name in given):
         yield from _learns(scene, scene.facts, scene.use.live.end, scene.use.function)
-    inside = {one.variable for one in index_of(scene.facts).assignments.within(function.body) if one.declares}
-    if _OF_TENSORS.isdisjoint(words_of(function.returns)) and given <= inside:
+    if _OF_TENSORS.isdisjoint(words_of(function.returns)) and given <= names.declared.keys():
         return
     for where, call, _ in scene.project.callers_of(scene.facts, function, _MOST_CALLERS):
         yield from _learns(scene, where, call.span.end, call.function)
@@ -98,23 +102,46 @@ _ADDS = frozenset({"push_back", "emplace_back", "push", "emplace", "insert", "ap
 _MOST_CALLERS = 50
 
 
-def _given_out(scene: Scene) -> set[str]:
+class _Names(Struct, frozen=True):
+    """Where a function speaks of variables: asked once for all the guards in it."""
+
+    given: dict[str, list[int]]
+    """The places in which one is assigned, or something is put into it."""
+    declared: dict[str, int]
+    last: dict[str, int]
+    """The last expression that names it."""
+
+
+@answered_once
+def _names_in(facts: Facts, span: Span) -> _Names:
+    index, names = index_of(facts), _Names({}, {}, {})
+    for assigned in index.assignments.within(span):
+        if assigned.declares:
+            names.declared[assigned.variable] = assigned.span.start
+        else:
+            names.given.setdefault(first_name(assigned.target), []).append(assigned.span.start)
+    for call in index.calls.within(span):
+        if call.receiver and call.name in _ADDS:
+            insort(names.given.setdefault(first_name(call.receiver), []), call.span.start)
+    said: list[tuple[int, Expression]] = [(call.span.start, call.expression) for call in index.calls.within(span)]
+    said += [(one.span.start, one.value) for one in index.assignments.within(span) if one.value is not None]
+    said += [(one.span.start, one.value) for one in index.returns.within(span) if one.value is not None]
+    for place, value in said:
+        for name in words_of(value):
+            names.last[name] = max(place, names.last.get(name, 0))
+    return names
+
+
+def _given_out(scene: Scene, names: _Names) -> set[str]:
     """The variables from outside of the guard's scope that are given something there."""
-    live, index = scene.use.live, index_of(scene.facts)
-    assignments = list(index.assignments.within(live))
-    given = {first_name(one.target) for one in assignments if not one.declares}
-    given |= {first_name(call.receiver) for call in index.calls.within(live) if call.receiver and call.name in _ADDS}
-    return given - {one.variable for one in assignments if one.declares} - {""}
-
-
-def _is_named(name: str, scene: Scene) -> bool:
-    """Whether its function names a variable again when the guard is gone."""
-    assert scene.outermost is not None
-    after, index = Span(scene.use.live.end, scene.outermost.span.end), index_of(scene.facts)
-    values: list[Expression] = [call.expression for call in index.calls.within(after)]
-    values += [one.value for one in index.assignments.within(after) if one.value is not None]
-    values += [one.value for one in index.returns.within(after) if one.value is not None]
-    return any(name in words_of(value) for value in values)
+    live = scene.use.live
+    return {
+        name
+        for name, places in names.given.items()
+        if name
+        and not live.start <= names.declared.get(name, -1) < live.end
+        and places[min(bisect_left(places, live.start), len(places) - 1)] in range(live.start, live.end)
+    }
 
 
 def _learns(scene: Scene, facts: Facts, start: int, function: int | None) -> Iterator[SignalMatch]:

@@ -158,7 +158,7 @@ def test_unsupported_can_be_allowed(tmp_path: Path) -> None:
     assert entry["verdict"] == "changed"  # no name of PyTorch's: the program's own mistake
     status, entry = against(tmp_path, "import torch, no_such_module\n", FINE, "--allow-unsupported")
     assert (status, entry["verdict"], entry["reason"]) == (1, "not run", "no_such_module isn't installed")
-    status, entry = against(tmp_path, "import torch.onnx\n", FINE, "--allow-unsupported")
+    status, entry = against(tmp_path, "import torch.onnx\ntorch.onnx.export(1)\n", FINE, "--allow-unsupported")
     assert (status, entry["verdict"]) == (0, "unsupported")
 
 
