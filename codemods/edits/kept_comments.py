@@ -133,7 +133,8 @@ def _with_comments(edit: Edit, comments: Sequence[bytes], text: bytes) -> Edit:
         between = newline + indent
     pieces = [content, between]
     for comment in comments:
-        pieces += [comment, b" " if comment.startswith(b"/*") else newline + indent]
+        spliced = newline if comment.endswith(b"\\") else b""  # or the comment would go on in what follows
+        pieces += [comment, b" " if comment.startswith(b"/*") else spliced + newline + indent]
     if takes_lines:
         pieces[-1] = newline
     elif ends_line or (pieces[-1] == b" " and not _GOES_ON.match(text, end)):

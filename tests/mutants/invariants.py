@@ -204,7 +204,9 @@ def _if_it_stays(piece: re.Match[bytes]) -> bytes:
     return b"" if _GOES_ALONG.match(piece.group()) else piece.group()
 
 
-_GOES_ALONG = re.compile(rb"/\*\s*(?:\w+\s*=|enabled)\s*\*/\Z|(?i:/[/*].*?(?:gradient|guardfix:))", re.DOTALL)
+_GOES_ALONG = re.compile(
+    rb"/\*\s*(?:\w+\s*=|enabled)\s*\*/\Z|(?i:/[/*].*?(?:\bgrad(?:ient|s)?\b|gradient|guardfix:))", re.DOTALL
+)
 """Comments that may go with a guard: the name of its argument, and what says nothing but that it is there."""
 
 

@@ -1,0 +1,5 @@
+[]{/**/AutoNonVariableTypeMode g//\
+
+(//
+e);//
+}
