@@ -16,8 +16,9 @@ from ...analysis.linkage import Link
 from ...analysis.training_calls import learning_in, training_in
 from ...answered_once import answered_once
 from ...facts import Call, Facts, Span
-from ...facts.expressions import Expression, first_name, words_of
+from ...facts.expressions import first_name, words_of
 from ...facts.index import calls_where, index_of
+from ...facts.statement_walk import all_statements, bodies_around, bodies_below, expressions_of
 from ...findings import Side
 from ..signal_kinds import Asked, SignalMatch, Weight, shown, signal
 from ..use_context import Scene
@@ -109,7 +110,7 @@ class _Names(Struct, frozen=True):
     """The places in which one is assigned, or something is put into it."""
     declared: dict[str, int]
     last: dict[str, int]
-    """The last expression that names it."""
+    """The last statement that names it."""
 
 
 @answered_once
@@ -123,12 +124,11 @@ def _names_in(facts: Facts, span: Span) -> _Names:
     for call in index.calls.within(span):
         if call.receiver and call.name in _ADDS:
             insort(names.given.setdefault(first_name(call.receiver), []), call.span.start)
-    said: list[tuple[int, Expression]] = [(call.span.start, call.expression) for call in index.calls.within(span)]
-    said += [(one.span.start, one.value) for one in index.assignments.within(span) if one.value is not None]
-    said += [(one.span.start, one.value) for one in index.returns.within(span) if one.value is not None]
-    for place, value in said:
-        for name in words_of(value):
-            names.last[name] = max(place, names.last.get(name, 0))
+    around = next(bodies_around(span, facts), None)
+    for body in bodies_below((around,) if around is not None else ()):
+        for statement in all_statements(body.statements):
+            for name in set().union(*map(words_of, expressions_of(statement))):
+                names.last[name] = max(statement.span.start, names.last.get(name, 0))
     return names
 
 

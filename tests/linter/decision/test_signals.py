@@ -389,6 +389,10 @@ CASES = [
         for found, silent in (
             (("fake = net.forward(real);", "loss(fake).backward();"), ("auto y = net.forward(real);", "l.backward();")),
             (("kept.push_back(net(real));", "loss(kept).backward();"), ("kept.push_back(net(real));", "l.backward();")),
+            (
+                ("kept.push_back(net(real));", "for (auto& one : kept) loss(one).backward();"),
+                ("kept.push_back(net(real));", "for (auto& one : real) show(one); l.backward();"),
+            ),
             (("fake = net.forward(real);", "loss(fake).backward();"), ("fake = net.forward(real);", "show(fake);")),
             (
                 ("fake = net.forward(real);", "loss(fake).backward();"),
