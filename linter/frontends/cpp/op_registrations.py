@@ -32,6 +32,8 @@ _MADE_FOR = lazy_regex(rb"\bMAKE_TORCH_LIBRARY_IMPL\s*\([^,()]*,\s*(\w+)\s*\)")
 _IMPORTED = lazy_regex(rb"\b(?:torch|c10)::import\s*(?=\()")
 _KEY = lazy_regex(rb"\b(?:c10::|at::)?DispatchKey::(\w+)|\bTensorTypeId::(\w+)|\bk(CPU|CUDA|Autograd\w*)\b")
 _METHOD = lazy_regex(rb"\.\s*(?P<method>impl|def|impl_UNBOXED|fallback)\s*\(")
+# A class for TorchScript, whose methods are no ops: `m.class_<Engine>("Engine").def("run", &Engine::run)`.
+_CLASS = lazy_regex(rb"(?:\b(?P<variable>\w+)\s*=\s*)?\b\w+\s*\.\s*class_\s*<")
 _SHORT_MACRO = lazy_regex(rb"\bDISPATCH_TO_(?P<key>\w+)\s*\(")
 # A statement that is one macro, of which nothing is known but its arguments.
 _FOREIGN_MACRO = lazy_regex(rb"(?<=[;{})\s])(?<!\.)(?P<name>[A-Z][A-Z0-9_]{2,})\s*\(")
@@ -141,9 +143,10 @@ def _statement_end(code: bytes, start: int) -> int:
 
 def _calls(text: bytes, code: bytes, span: Span, namespace: str, key: str) -> Iterator[Registration]:
     """The calls `m.impl(…)`, also those of a chain."""
+    of_classes = list(_of_classes(code, span))
     for call in _METHOD.finditer(code, *span):
         stop = closing(code, call.end() - 1)
-        if stop is None:
+        if stop is None or any(one.start <= call.start() < one.end for one in of_classes):
             continue
         pieces = split_arguments(code, call.end(), stop - 1)
         operator = _operator(text, pieces[0]) if pieces else ""
@@ -152,6 +155,15 @@ def _calls(text: bytes, code: bytes, span: Span, namespace: str, key: str) -> It
             continue
         own_key, function = _unwrap(b",".join(code[low:high] for low, high in functions))
         yield Registration(path_of(function), own_key or key, operator, namespace, Span(call.start(), stop))
+
+
+def _of_classes(code: bytes, span: Span) -> Iterator[Span]:
+    """The statements that define classes for TorchScript."""
+    for match in _CLASS.finditer(code, *span):
+        yield Span(match.start(), _statement_end(code, match.end()))
+        if match["variable"]:
+            for use in re.compile(rb"\b" + match["variable"] + rb"\s*(?=\.)").finditer(code, match.end(), span.end):
+                yield Span(use.start(), _statement_end(code, use.end()))
 
 
 def _macro_statements(

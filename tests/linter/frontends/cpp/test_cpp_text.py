@@ -146,6 +146,10 @@ REGISTRATIONS = [
                  {("F", "VariableTensorId", "ns::op")}, id="a functor"),
     pytest.param('static auto r = c10::RegisterOperators().op("ns::op", c10::RegisterOperators::options().catchAllKernel([](at::Tensor x) { f(); return x; }));',
                  {("", "", "ns::op")}, id="a catch-all lambda"),
+    pytest.param('TORCH_LIBRARY(ns, m) { m.class_<E>("E").def(torch::init<>()).def("run", &E::run); m.def("op() -> ()", f); }',
+                 {("f", "", "op")}, id="methods of a class"),
+    pytest.param('TORCH_LIBRARY(ns, m) { auto c = m.class_<E>("E"); c.def("run", &E::run).def("more", [](P e) { f(); }); m.def("op() -> ()", f); }',
+                 {("f", "", "op")}, id="methods of a class in a variable"),
 ]  # fmt: skip
 
 
