@@ -66,8 +66,9 @@ def is_elsewhere(line: str) -> bool:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with a kernel, a script, a log and a baseline."""
+def project(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with a kernel, a script, a log and a baseline, and a cache that `cache clean` may empty."""
+    monkeypatch.setenv("GUARDFIX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
     kernel = EXAMPLES[0].text
     for name in ("src/scale.cpp", "src/ops.cpp", "ops.cpp", "scale.cpp", "src/step.cpp"):
         path = tmp_path / name
