@@ -21,10 +21,9 @@ from .op_description import (
     Op,
     OutRule,
     describe,
+    said,
 )
 from .writing_layers import inplace, run_out, with_out
-
-_OPTIONS = frozenset(describe.__kwdefaults__ or {})
 
 
 def op(
@@ -52,10 +51,9 @@ def op(
         made = OPS[name] = describe(
             name,
             kernel,
-            {param: slope for param, slope in facts.items() if param not in _OPTIONS},
             public=function or method or "title" in facts,
             out=out if isinstance(out, OutRule) else out[0],
-            **{option: fact for option, fact in facts.items() if option in _OPTIONS},
+            **said(facts),
         )
         call = _generic(made)
         call.__doc__ = kernel.__doc__
