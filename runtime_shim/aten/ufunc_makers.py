@@ -90,7 +90,7 @@ def unary(
     inplace_form: bool = True,
     computes: Computes = FLOATING,
     in_place: Callable[[Any], None] | None = None,
-    **facts: Any,
+    **facts: object,
 ) -> AnyFunction:
     """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another.
 

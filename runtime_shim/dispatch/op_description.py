@@ -480,7 +480,7 @@ def describe(
     return made
 
 
-def said(facts: Mapping[str, Any]) -> dict[str, Any]:
+def said(facts: Mapping[str, object]) -> dict[str, Any]:
     """What is said of an op and is no option of `describe` are its gradients."""
     options = describe.__kwdefaults__ or {}
     gradients = {fact: value for fact, value in facts.items() if fact not in options}

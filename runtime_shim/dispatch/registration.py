@@ -34,7 +34,7 @@ def op(
     method: bool = True,
     function: bool = True,
     out: OutRule | tuple[OutRule, ...] = ELEMENTWISE,
-    **facts: Any,
+    **facts: object,
 ) -> Callable[[KernelFunction], AnyFunction]:
     """Register a functional op whose kernel takes and returns numpy arrays, as `torch.name` and `Tensor.name`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..core.dtypes import Array
 from ..core.error_texts import wrong_type
@@ -144,7 +143,7 @@ def view_op(
     *,
     method: bool = True,
     function: bool = True,
-    **facts: Any,
+    **facts: object,
 ) -> Callable[[Callable[..., Array]], Callable[..., Tensor]]:
     """Register a view op: the kernel returns an array that shares the memory of its first argument."""
 

@@ -237,7 +237,7 @@ class _Table(Module):
             init.zeros_(self.weight.data[self.padding_idx])
 
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Any:
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Module:
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         return cls(*embeddings.shape, _weight=embeddings, **{"_freeze": True} if freeze else {}, **options)
@@ -390,9 +390,9 @@ class EmbeddingBag(_Table):
         return ", ".join(shown)
 
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> EmbeddingBag:
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Module:
         """The flag is set afterwards, as in PyTorch: a table from inference mode is refused here, and not above."""
-        made: EmbeddingBag = super().from_pretrained(embeddings, False, **options)
+        made = super().from_pretrained(embeddings, False, **options)
         made.weight.requires_grad = not freeze
         return made
 

@@ -137,7 +137,7 @@ def _mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
     return FUNCTIONS["zeros_like"](mask, dtype=like.dtype).masked_fill_(mask, -math.inf)
 
 
-def _is_causal(mask: Tensor | None, said: bool | None, input: Tensor, layer: Any) -> bool:
+def _is_causal(mask: Tensor | None, said: bool | None, input: Tensor, layer: Module) -> bool:
     """Whether the mask hides what comes later and no more, unless the caller says so."""
     if said is not None or mask is None:
         return bool(said)
