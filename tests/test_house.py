@@ -237,7 +237,6 @@ def test_a_file_of_the_rings_is_reached_by_a_program() -> None:
 
 
 NAMES_OPS = {
-    "core/error_texts.py": (67, "which functions and methods have several signatures, as their errors say"),
     "cpp/shim_backend.py": (17, "ops that C++ calls without a look at their arguments"),
     "dispatch/function_overrides.py": (35, "functions that ask classes with __torch_function__"),
     "function_namespaces.py": (26, "torch.special and torch.functional are lists of ops"),

@@ -113,7 +113,7 @@ def operator(symbol: str) -> tuple[Op, ...]:
     """The overloads of an operator: `*`, `unary -`, `[]`, `*=`. With a number on the left, it is the first argument."""
     if symbol in _UNARY:
         name = _UNARY[symbol]
-        return ops(name, "p") or tuple(op for op in ops(name, "c") if not _writes_out(op))
+        return ops(name, "p") or tuple(op for op in ops(name, "c") if not writes_out(op))
     if symbol == "[]=":
         return ops("Tensor.__setitem__", "p")
     if symbol in _BINARY:
@@ -127,7 +127,7 @@ def operator(symbol: str) -> tuple[Op, ...]:
 
 
 def _plain(symbol: str) -> tuple[Op, ...]:
-    return tuple(op for op in ops(_BINARY[symbol], "c") if not _writes_out(op))
+    return tuple(op for op in ops(_BINARY[symbol], "c") if not writes_out(op))
 
 
 def cpp(name: str) -> tuple[Op, ...]:
@@ -142,7 +142,7 @@ def cpp(name: str) -> tuple[Op, ...]:
     if prefix:
         known = function(prefix + bare)
         return known or (_aten(bare) if bare.startswith(prefix.replace(".", "_")) else ())
-    found = tuple(op for op in ops(bare, "c") if not _writes_out(op))
+    found = tuple(op for op in ops(bare, "c") if not writes_out(op))
     return found or tuple(_out_overloads(bare)) or _factories(bare)
 
 
@@ -191,7 +191,8 @@ def _aten(name: str) -> tuple[Op, ...]:
     return tuple(op for op in dict.fromkeys(ops(name, "c") + ops(name, "m")))
 
 
-def _writes_out(op: Op) -> bool:
+def writes_out(op: Op) -> bool:
+    """Whether it is the form of an op that writes its result to `out=`."""
     return any(argument.keyword_only and f"alias:{argument.name}" in op.results for argument in op.arguments)
 
 
@@ -200,7 +201,7 @@ def _out_overloads(name: str) -> Iterator[Op]:
     if ending not in {"out", "outf"}:
         return
     for op in ops(base, "c"):
-        if _writes_out(op):
+        if writes_out(op):
             out = tuple(
                 argument._replace(keyword_only=False)
                 for argument in op.arguments

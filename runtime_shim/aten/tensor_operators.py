@@ -268,12 +268,16 @@ for _name, _ufunc in {"isinf": np.isinf, "isfinite": np.isfinite}.items():
     )
 
 
-@composite("isclose")
-def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    require_tensors("isclose", self=self, other=other)
+def _check_comparable(name: str, self: Tensor, other: Tensor) -> None:
+    require_tensors(name, self=self, other=other)
     if self._array.dtype != other._array.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     dtypes.broadcast_shapes(self._array.shape, other._array.shape)
+
+
+@composite("isclose")
+def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    _check_comparable("isclose", self, other)
     made = new_tensor(np.isclose(self._array, other._array, rtol=rtol, atol=atol, equal_nan=equal_nan))
     if made._version_counter is not None and tls.state.excluded & ADINPLACEORVIEW == 0:
         # PyTorch's is made of pieces: those that are NaN, and those that are near, are written into what is equal.
@@ -283,10 +287,7 @@ def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-0
 
 @composite("allclose")
 def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    require_tensors("allclose", self=self, other=other)
-    if self._array.dtype != other._array.dtype:
-        raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
-    dtypes.broadcast_shapes(self._array.shape, other._array.shape)
+    _check_comparable("allclose", self, other)
     return bool(np.allclose(self._array, other._array, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 

@@ -26,6 +26,7 @@ from ..dispatch.op_description import (
     Op,
     OutRule,
     describe,
+    said,
 )
 from ..dispatch.op_node import NUMBERS, describe_recording
 from ..dispatch.registration import publish
@@ -86,16 +87,15 @@ def unary(
     ufunc: AnyFunction,
     *,
     result: str = SAME,
-    node: str | None = None,
     inplace_form: bool = True,
-    leak: int | Callable[..., int] = 0,
-    refuses: str | None = None,
     computes: Computes = FLOATING,
     in_place: Callable[[Any], None] | None = None,
-    recorded_in_place: tuple[Op, Op] | None = None,
-    **derivatives: Any,
+    **facts: object,
 ) -> AnyFunction:
-    """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another."""
+    """Register `name(self)` and `name_(self)` over a ufunc; `in_place` is the kernel of `name_`, if it is another.
+
+    The other facts are those of `describe`, and the gradient.
+    """
 
     floating = "f" if "f" in computes.kinds else ""  # the kind that needs no look at what is refused
     refuse = computes.refuse(name)
@@ -120,14 +120,10 @@ def unary(
     op = OPS[name] = describe(
         name,
         kernel,
-        derivatives,
-        node=node,
         computes=ANY_DTYPE,  # the kernels refuse by themselves, which costs less
         inplace_kernel=inplace_kernel,
         out=OutRule(FOUND_DTYPE) if result is SAME and type(ufunc) is np.ufunc else ELEMENTWISE,
-        leak=leak,
-        refuses=refuses,
-        recorded_in_place=recorded_in_place,
+        **said(facts),
     )
 
     def call(self: Tensor = MISSING, *, out: Tensor | None = None) -> Any:
@@ -246,10 +242,8 @@ def binary(
     ufunc: AnyFunction,
     *,
     result: str = SAME,
-    node: str | None = None,
     inplace_form: bool = True,
     wraps: bool = False,
-    leak: int = 0,
     check: Callable[[Any, Any], None] | None = None,
     alpha: bool = False,
     fast_scalar: bool = True,
@@ -258,15 +252,15 @@ def binary(
     number_node: str | None = None,
     number_first: bool | None = None,
     number_first_form: Op | None = None,
-    recorded_in_place: tuple[Op, Op] | None = None,
-    **derivatives: Any,
+    **facts: Any,
 ) -> AnyFunction:
     """Register `name(self, other)` and `name_` over a ufunc; with `alpha`, `other` may be scaled first.
 
     With `numbers`, either operand may be a Python number; with `wraps` as well, PyTorch makes a tensor of it.
     `number_first` says whether the function takes a number first; by default, all but comparisons do.
     `number_node` names the node of an overload for numbers, which does not make a tensor of them;
-    `number_first_form` is the overload for a number and a tensor, if it has its own node.
+    `number_first_form` is the overload for a number and a tensor, if it has its own node. The other facts are those of
+    `describe`, and the gradients.
     """
     plain = binary_kernel(ufunc, result, check, fast_scalar)
     kernel = _scaling_kernel(plain, result, check) if alpha else plain
@@ -276,27 +270,24 @@ def binary(
         by_number = describe(
             name,
             kernel,
-            {"self": derivatives["self"]},
+            {"self": facts["self"]},
             node=number_node,
             numbers=None,
             computes=computes,
             inplace_kernel=inplace_kernel,
         )
     if result is BOOL and inplace_form:
-        recorded_in_place = _recorded_comparison(name, kernel)
+        facts["recorded_in_place"] = _recorded_comparison(name, kernel)
     op = OPS[name] = describe(
         name,
         kernel,
-        derivatives,
-        node=node,
         tensor_params=("self", "other"),
         numbers=("self", "other") if numbers else (),
         wraps=wraps and numbers,
         computes=computes,
         inplace_kernel=inplace_kernel,
-        leak=leak,
         number_form=by_number,
-        recorded_in_place=recorded_in_place,
+        **said(facts),
     )
     without_tensor = by_number or op
     tensor_first = result is BOOL if number_first is None else not number_first

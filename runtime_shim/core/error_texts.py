@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
 from guardfix.pytorch_messages.message_table import wording
+from guardfix.torch_ops.op_lookup import writes_out
+from guardfix.torch_ops.op_table import Op, ops
 
 INPLACE_ON_INFERENCE = wording("inference-tensor-written")
 SAVED_INFERENCE = wording("inference-tensor-saved")
@@ -111,35 +114,6 @@ DEEPCOPY_SUBCLASS = (
 )
 
 
-#: Publicly callable with more than one signature: as a function, as a method (read off PyTorch 2.13).
-_FUNCTIONS = """
-addmm all any arange argsort baddbmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
-bitwise_xor bmm clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ copysign div divide empty eq fill
-fill_ flatten float_power floor_divide fmod full ge greater greater_equal gt index_fill isin le lerp less less_equal
-linspace lt masked_fill max mean min mm moveaxis movedim multiply narrow ne norm not_equal ones pow prod
-rand rand_like randint randint_like randn remainder rsub scatter sort split squeeze std subtract sum tensor_split
-transpose true_divide unflatten var view where xlogy zeros
-"""
-OVERLOADED_FUNCTIONS = frozenset(_FUNCTIONS.split())
-_METHODS = """
-all any argsort bernoulli bernoulli_ bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_
-bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ clamp clamp_
-clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ copysign copysign_ count_nonzero divide divide_ eq eq_ fill_
-float_power float_power_ floor_divide floor_divide_ fmod fmod_ ge ge_ greater greater_ greater_equal
-greater_equal_ gt gt_
-index_fill index_fill_ le le_ lerp lerp_ less less_ less_equal less_equal_ lt lt_ masked_fill masked_fill_
-max mean min moveaxis movedim multiply multiply_ narrow ne ne_ not_equal not_equal_ pow pow_ prod
-remainder remainder_ scatter scatter_ set_ sort squeeze squeeze_ std subtract subtract_ sum tensor_split
-to true_divide true_divide_ var view where xlogy xlogy_
-"""
-OVERLOADED_METHODS = frozenset(_METHODS.split())
-#: Of whose signatures one alone takes so many positional arguments.
-_ONE_TAKES = {
-    **dict.fromkeys(("mm", "bmm", "div"), (2,)),
-    **dict.fromkeys(("addmm", "baddbmm", "transpose"), (3,)),
-    **dict.fromkeys(("max", "min", "mean", "sort", "argsort", "squeeze"), (1,)),
-    **dict.fromkeys(("sum", "prod"), (1, 3)),
-}
 #: With one signature and another that is deprecated and not shown.
 _HIDDEN = {
     "add": "Tensor other, *, Number alpha = 1",
@@ -149,6 +123,31 @@ _HIDDEN = {
     "addmm": "Tensor mat1, Tensor mat2, *, Number beta = 1, Number alpha = 1",
     "baddbmm": "Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1",
 }
+
+
+@cache
+def is_one_of_many(name: str, method: bool, given: int) -> bool:
+    """Whether PyTorch can't tell which of several signatures a call with so many arguments means.
+
+    It can if one alone takes so many. What one signature has and a shorter one has not must be given, though it may be
+    None (but for `all` and `any`).
+    """
+    found = ops(name, "m" if method else "f")
+    with_out = {_taken(op) for op in found if writes_out(op)}
+    plain = {_taken(op, keywords=True): op for op in found if not writes_out(op)}
+    if name.rstrip("_") in ("add", "sub", "mul", "div"):  # one signature takes numbers and tensors
+        plain = {taken: op for taken, op in plain.items() if ("other", "number") not in taken}
+    fits = 0
+    for taken, op in plain.items():
+        needed = {argument[:2] for argument in op.arguments if not argument.optional}
+        more = name not in ("all", "any") and any({*other} < {*taken} and needed <= {*other} for other in plain)
+        fewest = len(needed) + more
+        fits += fewest <= given <= len(taken) + (_taken(op) in with_out)
+    return len(plain) > 1 and fits != 1
+
+
+def _taken(op: Op, keywords: bool = False) -> tuple[tuple[str, str], ...]:
+    return tuple((argument.name, argument.kind) for argument in op.arguments if keywords or not argument.keyword_only)
 
 
 #: The code of each public function and method, by its id: the code itself (so that it lives as long as its id is
@@ -232,12 +231,10 @@ def wrong_type(op_name: str, param: str, position: int, value: object, wanted: s
             f"the shim didn't see that {kind.__name__} has a __torch_function__; supported: subclasses of Tensor, and "
             "classes that are made after torch.overrides was imported"
         )
-    name, method, given = op_name, False, ()
     called = public_call()
-    if called is not None:
-        name, method, given = called
-    overloaded = name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS)
-    if overloaded and wanted == "Tensor" and len(given) + method not in _ONE_TAKES.get(name, ()):
+    name, method, given = called or (op_name, False, ())
+    count = len(given) + method if called else position
+    if wanted == "Tensor" and is_one_of_many(name, method, count):
         return invalid_combination(name, given)
     if value is MISSING:
         return missing_argument(name, param, method, given)
@@ -262,7 +259,7 @@ def missing_argument(name: str, param: str, method: bool, given: tuple[Any, ...]
 def not_an_int(value: object, param: str = "dim") -> TypeError:
     """The error for an argument that should be an integer; its place is looked up in the call."""
     name, method, given = public_call() or ("op", False, (value,))
-    if name in (OVERLOADED_METHODS if method else OVERLOADED_FUNCTIONS):
+    if is_one_of_many(name, method, len(given) + method):
         return invalid_combination(name, given)
     position = next((i for i, v in enumerate(given, 1) if v is value), 1)
     return TypeError(f"{name}(): argument '{param}' (position {position}) must be int, not {type(value).__name__}")

@@ -433,9 +433,7 @@ def describe(
         name=name,
         title=title,
         kernel=checked(by_position(kernel), computes, title, operands),
-        inplace_kernel=(
-            None if inplace_kernel is None else checked(inplace_kernel, computes, title, operands, shapes=False)
-        ),
+        inplace_kernel=inplace_kernel and checked(inplace_kernel, computes, title, operands, shapes=False),
         params=params,
         positional=code.co_argcount,
         defaults=defaults,
@@ -480,6 +478,13 @@ def describe(
         if dtypes.bfloat16.in_use:
             widen(made)
     return made
+
+
+def said(facts: Mapping[str, object]) -> dict[str, Any]:
+    """What is said of an op and is no option of `describe` are its gradients."""
+    options = describe.__kwdefaults__ or {}
+    gradients = {fact: value for fact, value in facts.items() if fact not in options}
+    return {"derivatives": gradients, **{fact: value for fact, value in facts.items() if fact in options}}
 
 
 #: Every op that computes, those too that have no name of their own.

@@ -15,16 +15,13 @@ from .kernel_forms import with_numpy_names
 from .op_description import (
     ANY_DTYPE,
     ELEMENTWISE,
-    FLOATING_ALONE,
     OPS,
     RESIZED,
-    Computes,
     KernelFunction,
-    Leak,
     Op,
     OutRule,
-    Refuses,
     describe,
+    said,
 )
 from .writing_layers import inplace, run_out, with_out
 
@@ -33,28 +30,11 @@ def op(
     name: str,
     /,
     *,
-    node: str | None = None,
     inplace: bool = False,
     method: bool = True,
     function: bool = True,
-    title: str | None = None,
-    tensor_params: tuple[str, ...] | None = None,
-    numbers: tuple[str, ...] | None = (),
-    lists: tuple[str, ...] = (),
-    index_lists: tuple[str, ...] = (),
-    empty_list: tuple[type[Exception], str] | None = None,
-    wraps: bool = False,
-    computes: Computes = FLOATING_ALONE,
     out: OutRule | tuple[OutRule, ...] = ELEMENTWISE,
-    checks_overlap: bool = True,
-    inplace_kernel: Callable[..., None] | None = None,
-    recorded_in_place: tuple[Op, Op] | None = None,
-    outputs: AnyFunction | None = None,
-    nondifferentiable: tuple[int, ...] = (),
-    leak: Leak = 0,
-    refuses: Refuses = None,
-    below: AnyFunction | None = None,
-    **derivatives: AnyFunction | None,
+    **facts: object,
 ) -> Callable[[KernelFunction], AnyFunction]:
     """Register a functional op whose kernel takes and returns numpy arrays, as `torch.name` and `Tensor.name`.
 
@@ -62,7 +42,7 @@ def op(
     `recorded_in_place` is (see `recorded_write`). What the op takes is said by
     `tensor_params`, `numbers` (see `describe`), `lists`, `computes` and `out`; it refuses the rest. `leak`, `refuses`
     and `below` say what shows of PyTorch's kernel where no autograd kernel wraps it: versions left on the results, the
-    out= form that refuses, the ops it is made of. The other keywords are the gradients, by parameter.
+    out= form that refuses, the ops it is made of. What `describe` has no option for are the gradients, by parameter.
     """
 
     def register(kernel: KernelFunction) -> AnyFunction:
@@ -71,31 +51,14 @@ def op(
         made = OPS[name] = describe(
             name,
             kernel,
-            derivatives,
-            node=node,
-            title=title,
-            public=function or method or title is not None,
-            tensor_params=tensor_params,
-            numbers=numbers,
-            lists=lists,
-            index_lists=index_lists,
-            empty_list=empty_list,
-            wraps=wraps,
-            computes=computes,
-            inplace_kernel=inplace_kernel,
-            recorded_in_place=recorded_in_place,
+            public=function or method or "title" in facts,
             out=out if isinstance(out, OutRule) else out[0],
-            checks_overlap=checks_overlap,
-            outputs=outputs,
-            nondifferentiable=nondifferentiable,
-            leak=leak,
-            refuses=refuses,
-            below=below,
+            **said(facts),
         )
         call = _generic(made)
         call.__doc__ = kernel.__doc__
         publish(name, call, method, function)
-        if function and outputs is not None:
+        if function and "outputs" in facts:
             FUNCTIONS[name] = with_out(FUNCTIONS[name], made.title, out)
         if inplace:
             call.inplace = _generic_inplace(made)  # type: ignore[attr-defined]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..core.dtypes import Array
 from ..core.error_texts import wrong_type
@@ -22,7 +21,7 @@ from ..core.tensor import (
 from ..core.thread_state import ADINPLACEORVIEW, AUTOGRAD, tls
 from ..tape.history import gradient_edge, set_history
 from .functional_layers import recorded_node
-from .op_description import ANY_DTYPE, OPS, Op, describe
+from .op_description import ANY_DTYPE, OPS, Op, describe, said
 from .op_node import OpNode
 from .registration import publish
 from .writing_layers import COUNTS
@@ -142,10 +141,9 @@ def view_op(
     name: str,
     /,
     *,
-    node: str | None = None,
     method: bool = True,
     function: bool = True,
-    **derivatives: Any,
+    **facts: object,
 ) -> Callable[[Callable[..., Array]], Callable[..., Tensor]]:
     """Register a view op: the kernel returns an array that shares the memory of its first argument."""
 
@@ -153,11 +151,10 @@ def view_op(
         made = OPS[name] = describe(
             name,
             kernel,
-            derivatives,
-            node=node,
             tensor_params=(kernel.__code__.co_varnames[0],),
             computes=ANY_DTYPE,
             views=True,
+            **said(facts),
         )
 
         def call(self: Tensor, *args: object, **kwargs: object) -> Tensor:

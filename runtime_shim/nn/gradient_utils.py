@@ -50,15 +50,7 @@ def clip_grad_norm_(
     """Scale all gradients in place so that their common norm is at most `max_norm`; the norm before."""
     grads = _gradients(parameters)
     with no_grad():
-        if not grads:
-            return FUNCTIONS["tensor"](0.0)
-        total = _norm(grads, norm_type)
-        if error_if_nonfinite and not bool(total.isfinite()):
-            raise RuntimeError(
-                f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it "
-                "cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
-                "`error_if_nonfinite=False`"
-            )
+        total = get_total_norm(grads, norm_type, error_if_nonfinite)
         factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
         for g in grads:
             g.mul_(factor)

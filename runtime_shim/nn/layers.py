@@ -213,13 +213,37 @@ class GroupNorm(Module):
 # -- embedding
 
 
-def _wrapped_padding(name: str, index: int | None, count: int) -> int | None:
-    if index is not None and not -count <= index < count:
-        raise AssertionError(f"{name} must be within num_embeddings")
-    return index if index is None else index % count
+class _Table(Module):
+    """Vectors, of which integers choose some."""
+
+    def _make(
+        self, size: tuple[int, int], padding: tuple[str, int | None], weight: Tensor | None, frozen: bool, dtype: object
+    ) -> None:
+        self.num_embeddings, self.embedding_dim = size
+        name, index = padding
+        if index is not None and not -size[0] <= index < size[0]:
+            raise AssertionError(f"{name} must be within num_embeddings")
+        self.padding_idx = index if index is None else index % size[0]
+        if weight is not None and list(weight.shape) != [*size]:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        given = FUNCTIONS["empty"](*size, dtype=dtype) if weight is None else weight
+        self.weight = Parameter(given, requires_grad=not frozen)
+        if weight is None:
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.data[self.padding_idx])
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Module:
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        return cls(*embeddings.shape, _weight=embeddings, **{"_freeze": True} if freeze else {}, **options)
 
 
-class Embedding(Module):
+class Embedding(_Table):
     """A table of vectors, looked up by integers; weight (num_embeddings, embedding_dim)."""
 
     def __init__(
@@ -238,31 +262,9 @@ class Embedding(Module):
     ) -> None:
         super().__init__()
         check_device(device)
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = _wrapped_padding("Padding_idx", padding_idx, num_embeddings)
+        self._make((num_embeddings, embedding_dim), ("Padding_idx", padding_idx), _weight, _freeze, dtype)
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        if _weight is None:
-            empty = FUNCTIONS["empty"](num_embeddings, embedding_dim, dtype=dtype)
-            self.weight = Parameter(empty, requires_grad=not _freeze)
-            self.reset_parameters()
-        else:
-            if list(_weight.shape) != [num_embeddings, embedding_dim]:
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
         self.sparse = sparse
-
-    def reset_parameters(self) -> None:
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.data[self.padding_idx])
-
-    @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Embedding:
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
-        return cls(rows, columns, _weight=embeddings, _freeze=freeze, **options)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
@@ -357,7 +359,7 @@ class Bilinear(Module):
         )
 
 
-class EmbeddingBag(Module):
+class EmbeddingBag(_Table):
     """Sums, means or maxima of bags of vectors of a table; weight (num_embeddings, embedding_dim)."""
 
     def __init__(
@@ -377,17 +379,8 @@ class EmbeddingBag(Module):
     ) -> None:
         super().__init__()
         check_device(device)
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
+        self._make((num_embeddings, embedding_dim), ("padding_idx", padding_idx), _weight, False, dtype)
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self.padding_idx = _wrapped_padding("padding_idx", padding_idx, num_embeddings)
-        if _weight is None:
-            self.weight = Parameter(FUNCTIONS["empty"](num_embeddings, embedding_dim, dtype=dtype))
-            self.reset_parameters()
-        else:
-            if list(_weight.shape) != [num_embeddings, embedding_dim]:
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(_weight)
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
 
     def extra_repr(self) -> str:
@@ -396,17 +389,10 @@ class EmbeddingBag(Module):
         shown += [f"{name}={value!r}" for name, usual in given.items() if (value := getattr(self, name)) != usual]
         return ", ".join(shown)
 
-    def reset_parameters(self) -> None:
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.data[self.padding_idx])
-
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> EmbeddingBag:
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
-        made = cls(rows, columns, _weight=embeddings, **options)
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Module:
+        """The flag is set afterwards, as in PyTorch: a table from inference mode is refused here, and not above."""
+        made = super().from_pretrained(embeddings, False, **options)
         made.weight.requires_grad = not freeze
         return made
 

@@ -120,6 +120,17 @@ class BackwardHookFunction(Function):
         return args
 
 
+def _tuple_of(found: object, expected: int, which: str) -> tuple[Any, ...]:
+    """What a hook returned instead of so many gradients."""
+    made = found if isinstance(found, tuple) else (found,)
+    if len(made) != expected:
+        hook, values = which.split(", ")
+        raise RuntimeError(
+            f"Backward {hook} returned an invalid number of {values}, got {len(made)}, but expected {expected}"
+        )
+    return made
+
+
 class FullBackward:
     """The full backward hooks of one call of a module, between a node at its inputs and one at its outputs."""
 
@@ -173,16 +184,8 @@ class FullBackward:
                 changed = None
                 for user in self.hooks:
                     found = user(self.module, given, self.grad_outputs)
-                    if found is None:
-                        continue
-                    if not isinstance(found, tuple):
-                        found = (found,)
-                    if len(found) != len(given):
-                        raise RuntimeError(
-                            "Backward hook returned an invalid number of grad_input, got "
-                            f"{len(found)}, but expected {len(given)}"
-                        )
-                    given = changed = found
+                    if found is not None:
+                        given = changed = _tuple_of(found, len(given), "hook, grad_input")
                 self.grad_outputs = None
                 return None if changed is None else self._unpack(self.input_index, changed)
 
@@ -205,16 +208,8 @@ class FullBackward:
                 self.grad_outputs = given
                 for user in self.pre_hooks:
                     found = user(self.module, given)
-                    if found is None:
-                        continue
-                    if not isinstance(found, tuple):
-                        found = (found,)
-                    if len(found) != len(given):
-                        raise RuntimeError(
-                            "Backward pre hook returned an invalid number of grad_output, got "
-                            f"{len(found)}, but expected {len(given)}"
-                        )
-                    given = self.grad_outputs = found
+                    if found is not None:
+                        given = self.grad_outputs = _tuple_of(found, len(given), "pre hook, grad_output")
                 changed = self._unpack(self.output_index, self.grad_outputs) if self.pre_hooks else None
                 if self.input_index is None:  # no input requires grad: the hooks run here
                     seen = self._pack([], [], self.n_inputs)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.function_table import FUNCTIONS
+from ..core.late_modules import late_module
 from ..core.tensor import Tensor
 
 State = tuple[Tensor, ...]
@@ -172,9 +173,10 @@ def multi_head_attention_forward(
     static_v: Tensor | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
+    _as_in_cpp: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
     """Attention of (targets, batch, features) to (sources, batch, features), or without the batch: the output and the
-    mean weights.
+    mean weights. PyTorch's C++ frontend fills where a mask hides, Python's adds the mask, or attends in one op.
     """
     if not check_attention_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
         batched = (query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1))
@@ -183,7 +185,7 @@ def multi_head_attention_forward(
             *batched, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
             dropout_p, out_proj_weight, out_proj_bias, training, hidden, need_weights, attn_mask,
             use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v,
-            average_attn_weights, is_causal,
+            average_attn_weights, is_causal, _as_in_cpp,
         )  # fmt: skip
         return output.squeeze(1), None if weights is None else weights.squeeze(0)
     _check_attention_sizes(
@@ -198,7 +200,6 @@ def multi_head_attention_forward(
         assert in_proj_weight is not None
         matrices = in_proj_weight.chunk(3, 0)
     q, k, v = (_linear(x, w, b) for x, w, b in zip((query, key, value), matrices, biases, strict=True))
-    q = q * (1 / math.sqrt(head))
     if bias_k is not None and bias_v is not None:
         k = FUNCTIONS["cat"]([k, bias_k.repeat(1, batch, 1)])
         v = FUNCTIONS["cat"]([v, bias_v.repeat(1, batch, 1)])
@@ -214,8 +215,26 @@ def multi_head_attention_forward(
         v = FUNCTIONS["cat"]([v, FUNCTIONS["zeros"](v.size(0), 1, head, dtype=v.dtype)], 1)
         attn_mask = None if attn_mask is None else FUNCTIONS["constant_pad_nd"](attn_mask, [0, 1], 0)
         key_padding_mask = _one_more(key_padding_mask)
-    scores = _masked(q.bmm(k.transpose(1, 2)), attn_mask, key_padding_mask, batch)
-    weights = FUNCTIONS["dropout"](scores.softmax(-1), dropout_p, training)
+    dropout_p = dropout_p if training else 0.0
+    if _as_in_cpp or need_weights:
+        product = q * (1 / math.sqrt(head)), k.transpose(1, 2)
+    if _as_in_cpp:
+        scores = _filled(FUNCTIONS["bmm"](*product), attn_mask, key_padding_mask, batch)
+    elif need_weights:
+        mask = _merged(attn_mask, key_padding_mask, num_heads, q.dtype)
+        scores = FUNCTIONS["bmm"](*product) if mask is None else FUNCTIONS["baddbmm"](mask, *product)
+    else:
+        causal = is_causal and key_padding_mask is None
+        mask = None if causal else _merged(attn_mask, key_padding_mask, num_heads, q.dtype)
+        if mask is not None:
+            mask = mask.view(*((1, 1) if mask.size(0) == 1 else (batch, num_heads)), *mask.size()[1:])
+        q, k, v = (t.view(batch, num_heads, t.size(1), head) for t in (q, k, v))
+        attend = late_module("nn.functional").scaled_dot_product_attention  # a trace watches the name there
+        mixed = attend(q, k, v, mask, dropout_p, causal).permute(2, 0, 1, 3)
+        return _linear(mixed.reshape(targets, batch, features), out_proj_weight, out_proj_bias), None
+    weights = scores.softmax(-1)
+    if dropout_p:
+        weights = FUNCTIONS["dropout"](weights, dropout_p, True)
     mixed = weights.bmm(v).transpose(0, 1).contiguous().view(targets, batch, features)
     output = _linear(mixed, out_proj_weight, out_proj_bias)
     if not need_weights:
@@ -288,17 +307,39 @@ def _check_attention_sizes(
             )
 
 
-def _masked(scores: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, batch: int) -> Tensor:
+def _added(mask: Tensor, name: str, dtype: dtypes.dtype) -> Tensor:
+    """A mask as what is added to scores: a new tensor where it has bools."""
+    if mask.is_floating_point():
+        return mask
+    if mask.dtype is not dtypes.bool_:
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    made: Tensor = FUNCTIONS["zeros_like"](mask, dtype=dtype).masked_fill_(mask, -math.inf)
+    return made
+
+
+def _merged(
+    attn_mask: Tensor | None, key_padding_mask: Tensor | None, heads: int, dtype: dtypes.dtype
+) -> Tensor | None:
+    """Both masks as one of (1 or batch * heads, 1 or targets, sources)."""
+    mask = None if attn_mask is None else _added(attn_mask, "attn_mask", dtype)
+    if mask is not None and mask.dim() == 2:
+        mask = mask.unsqueeze(0)
+    if key_padding_mask is None:
+        return mask
+    hidden = _added(key_padding_mask, "key_padding_mask", dtype)
+    batch, sources = hidden.size()
+    hidden = hidden.view(batch, 1, 1, sources).expand(-1, heads, -1, -1).reshape(batch * heads, 1, sources)
+    return hidden if mask is None else mask + hidden
+
+
+def _filled(scores: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, batch: int) -> Tensor:
     """The scores (batch * heads, targets, sources), -inf or less where a mask hides a source."""
     if attn_mask is not None:
-        mask = attn_mask if attn_mask.dim() == 3 else attn_mask.unsqueeze(0)
-        scores = scores.masked_fill(mask, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask
+        scores = scores.masked_fill(attn_mask, -math.inf) if attn_mask.dtype is dtypes.bool_ else scores + attn_mask
     if key_padding_mask is not None:
         shape = scores.size()
-        hidden = key_padding_mask.unsqueeze(1).unsqueeze(2)
         scores = scores.view(batch, -1, *shape[1:])
-        scores = scores.masked_fill(hidden, -math.inf) if hidden.dtype is dtypes.bool_ else scores + hidden
-        scores = scores.view(shape)
+        scores = scores.masked_fill(key_padding_mask.unsqueeze(1).unsqueeze(2), -math.inf).view(shape)
     return scores
 
 

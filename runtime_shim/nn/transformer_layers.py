@@ -74,13 +74,14 @@ class _TransformerLayer(Module):
             return x + dropout(part(norm(x)))
         return norm(x + dropout(part(x)))
 
-    def _attend(self, name: str, to: Tensor | None, mask: Tensor | None, padding: Tensor | None) -> Any:
+    def _attend(
+        self, name: str, to: Tensor | None, mask: Tensor | None, padding: Tensor | None, is_causal: bool
+    ) -> Any:
         attention = getattr(self, name)
 
         def attend(x: Tensor) -> Tensor:
             other = x if to is None else to
-            found = attention(x, other, other, attn_mask=mask, key_padding_mask=padding, need_weights=False)
-            return found[0]
+            return attention(x, other, other, padding, False, mask, is_causal=is_causal)[0]
 
         return attend
 
@@ -100,7 +101,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         is_causal: bool = False,
     ) -> Tensor:
         mask, padding = _mask(src_mask, src), _mask(src_key_padding_mask, src)
-        x = self._added(src, 1, self._attend("self_attn", None, mask, padding))
+        x = self._added(src, 1, self._attend("self_attn", None, mask, padding, is_causal))
         return self._added(x, 2, self._feed_forward)
 
 
@@ -120,8 +121,10 @@ class TransformerDecoderLayer(_TransformerLayer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        x = self._added(tgt, 1, self._attend("self_attn", None, tgt_mask, tgt_key_padding_mask))
-        x = self._added(x, 2, self._attend("multihead_attn", memory, memory_mask, memory_key_padding_mask))
+        to_itself = self._attend("self_attn", None, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        x = self._added(tgt, 1, to_itself)
+        masks = memory_mask, memory_key_padding_mask
+        x = self._added(x, 2, self._attend("multihead_attn", memory, *masks, memory_is_causal))
         return self._added(x, 3, self._feed_forward)
 
 
@@ -132,6 +135,15 @@ def _mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("only bool and floating types of mask are supported")
     return FUNCTIONS["zeros_like"](mask, dtype=like.dtype).masked_fill_(mask, -math.inf)
+
+
+def _is_causal(mask: Tensor | None, said: bool | None, input: Tensor, layer: Module) -> bool:
+    """Whether the mask hides what comes later and no more, unless the caller says so."""
+    if said is not None or mask is None:
+        return bool(said)
+    length = input.size(1 if input.dim() == 3 and layer.self_attn.batch_first else 0)
+    causal = Transformer.generate_square_subsequent_mask(length, dtype=mask.dtype)
+    return mask.size() == causal.size() and bool((mask == causal).all())
 
 
 class TransformerEncoder(Module):
@@ -177,9 +189,10 @@ class TransformerEncoder(Module):
     ) -> Tensor:
         mask, padding = _mask(mask, src), _mask(src_key_padding_mask, src)
         without_padding = self._leaves_padding_out(src, mask, padding)
+        is_causal = _is_causal(mask, is_causal, src, self.layers[0])
         output = src
         for layer in self.layers:
-            output = layer(output, src_mask=mask, src_key_padding_mask=padding)
+            output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=padding)
         if without_padding and padding is not None:
             output = output.masked_fill((padding == -math.inf).unsqueeze(-1), 0.0)
         return output if self.norm is None else self.norm(output)
@@ -205,6 +218,7 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         output = tgt
+        tgt_is_causal = _is_causal(tgt_mask, tgt_is_causal, tgt, self.layers[0])
         for layer in self.layers:
             output = layer(
                 output,
@@ -213,6 +227,8 @@ class TransformerDecoder(Module):
                 memory_mask=memory_mask,
                 tgt_key_padding_mask=tgt_key_padding_mask,
                 memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=tgt_is_causal,
+                memory_is_causal=memory_is_causal,
             )
         return output if self.norm is None else self.norm(output)
 
@@ -279,7 +295,8 @@ class Transformer(Module):
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
-        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask)
+        padding = src_key_padding_mask
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=padding, is_causal=src_is_causal)
         return self.decoder(
             tgt,
             memory,
@@ -287,6 +304,8 @@ class Transformer(Module):
             memory_mask=memory_mask,
             tgt_key_padding_mask=tgt_key_padding_mask,
             memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
         )
 
     @staticmethod

@@ -214,3 +214,23 @@ def test_options_that_are_required(torch: Any) -> None:
     with pytest.raises(ValueError, match="didn't specify a value of required optimization parameter lr"):
         Optimizer([torch.zeros(1)], {"lr": required})
     assert Optimizer([{"params": [torch.zeros(1)], "lr": 2}], {"lr": required}).param_groups[0]["lr"] == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "names_the_argument"),
+    [
+        pytest.param(call, says, id=call)
+        for call, says in [
+            ("torch.mm(t, 'a')", True), ("torch.mm('a', t, t)", False), ("torch.sum('a')", True), ("torch.sum('a', 1)", False),
+            ("torch.sort('a')", True), ("t.sort('a')", False), ("torch.mul('a', 2)", True), ("t.div('a')", True),
+            ("torch.all('a')", False), ("t.all('a')", False), ("torch.topk('a', 1)", True), ("torch.eq('a', 1)", False),
+            ("t.eq('a')", False), ("t.bitwise_and('a')", False), ("torch.cummax('a', 0)", True), ("torch.median('a')", True),
+        ]
+    ],
+)  # fmt: skip
+def test_an_error_names_the_argument_if_one_signature_takes_so_many(
+    torch: ModuleType, call: str, names_the_argument: bool
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        evaluate(torch, call)
+    assert ("must be Tensor, not str" in str(caught.value)) is names_the_argument, caught.value

@@ -262,13 +262,16 @@ def _check_another(module: Module, name: str, parametrization: Any) -> None:
     after = parametrization(before)
     if not isinstance(after, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(after).__name__}.")
-    for what in ("dtype", "shape"):
-        one, other = getattr(before, what), getattr(after, what)
-        if one != other:
-            raise ValueError(
-                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
-                f"enabled.\nmodule.{name}.{what}: {one}\nparametrization(module.{name}).{what}: {other}"
-            )
+
+    def expect_same(other: Tensor, says: str, named: str) -> None:
+        for what in ("dtype", "shape"):
+            one, found = getattr(before, what), getattr(other, what)
+            if one != found:
+                start = says.format(what=what, of=f"module.{name}") + ", unless the `unsafe` flag is enabled."
+                raise ValueError(f"{start}\nmodule.{name}.{what}: {one}\n{named}{what}: {found}")
+
+    says = "Registering a parametrization may not change the {what} of the tensor"
+    expect_same(after, says, f"parametrization(module.{name}).")
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
@@ -277,13 +280,8 @@ def _check_another(module: Module, name: str, parametrization: Any) -> None:
         return
     if not isinstance(back, Tensor):
         raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
-    for what in ("dtype", "shape"):
-        one, other = getattr(before, what), getattr(back, what)
-        if one != other:
-            raise ValueError(
-                f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, "
-                f"unless the `unsafe` flag is enabled.\nmodule.{name}.{what}: {one}\nreturned {what}: {other}"
-            )
+    says = "The tensor returned by parametrization.right_inverse must have the same {what} as {of}"
+    expect_same(back, says, "returned ")
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
