@@ -17,6 +17,10 @@ from .error_texts import UnsupportedError
 #: While names are listed, one that is missing is only that.
 _listing = False
 _NAMING = frozenset(["LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"])
+#: The shim's own modules: a program may have functions of the same names.
+_SHIM = __name__.removesuffix(".core.supported_names")
+#: What a class inherits from that `except` or a filter of warnings may name, by how it is called.
+_EXCEPTIONS = {"Error": Exception, "Exception": Exception, "Warning": Warning}
 
 
 @functools.cache
@@ -69,7 +73,8 @@ def missing_module(dotted: str) -> ModuleType:
 def _is_named() -> bool:
     """Whether the program has `x.name` or `from x import name` where it asks, rather than a call such as `hasattr`."""
     frame: Any = sys._getframe(1)
-    while frame.f_code.co_name in ("__getattr__", missing.__name__):
+    asking = ("__getattr__", missing.__name__)
+    while frame.f_code.co_name in asking and str(frame.f_globals.get("__name__")).startswith(_SHIM):
         frame = frame.f_back
     return opcode.opname[frame.f_code.co_code[frame.f_lasti]] in _NAMING
 
@@ -99,7 +104,8 @@ def _placeholder(dotted: str) -> Any:
         if found is not None or marked.endswith("*"):
             return _placeholder(f"{above}.{name}") if found is None else found
     if marked.endswith("*"):
-        return _MissingClass(name, (), {"__module__": package, "__qualname__": name, "_missing": dotted})
+        bases = tuple(base for ending, base in _EXCEPTIONS.items() if name.endswith(ending))
+        return _MissingClass(name, bases, {"__module__": package, "__qualname__": name, "_missing": dotted})
     return _MissingValue(dotted)
 
 
@@ -134,7 +140,7 @@ class _MissingClass(ABCMeta):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
-        if not _is_named():
+        if "_missing" not in vars(cls) or not _is_named():  # a program's own subclass has what it defines
             raise _refusal(cls._missing)
         return _MissingValue(cls._missing)
 

@@ -55,6 +55,10 @@ def run(text: str) -> dict[str, Any]:
         "try: torch.onse\nexcept AttributeError: pass\nelse: raise AssertionError",
         "assert not any(hasattr(torch, name) for name in ('orgqr', 'sparse', 'onse', 'quint8'))",
         "assert not any(hasattr(torch.optim, name) for name in ('ASGD', 'Rprop', 'nonsense'))",
+        "try: 1 / 0\nexcept torch.distributed.DistBackendError: raise\nexcept ZeroDivisionError: pass",
+        "class Own(torch.distributed.DistBackendError, ValueError): pass\nassert issubclass(Own, Exception)",
+        "class Own(ASGD): pass\ntry: Own.typo\nexcept AttributeError: pass\nelse: raise AssertionError",
+        "class Lazy:\n  def __getattr__(self, name): return torch.orgqr\ngetattr(Lazy(), 'x')",
         "assert getattr(torch, 'orgqr', None) is None and not hasattr(ASGD, 'step') and callable(torch.orgqr)",
     ],
 )
