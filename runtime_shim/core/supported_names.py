@@ -9,7 +9,7 @@ from abc import ABCMeta
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Union
 
 from ..core.late_modules import late_module
 from .error_texts import UnsupportedError
@@ -165,6 +165,12 @@ class _MissingValue:
         if name.startswith("__"):
             raise AttributeError(f"'{self.__name__}' has no attribute '{name}'")
         raise _refusal(f"{self.__module__}.{self.__name__}")
+
+    def __or__(self, other: Any) -> Any:
+        return Union[self, other]  # noqa: UP007 - would call this again; TypeError for what is no type
+
+    def __ror__(self, other: Any) -> Any:
+        return Union[other, self]  # noqa: UP007
 
     def __repr__(self) -> str:
         return f"<{self.__module__}.{self.__name__}, which the shim has not>"

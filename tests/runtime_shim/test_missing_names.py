@@ -40,6 +40,7 @@ def run(text: str) -> dict[str, Any]:
         "f = {torch.orgqr: 1, torch.quint8: 2, torch.sparse.mm: 3}",
         "def f(reduction=torch.distributed.rpc.RpcBackendOptions): pass",
         "from typing import Optional\ndef f(x: Optional[ASGD], y: ASGD | None, z: Optional[torch.orgqr]): pass",
+        "def f(x: torch.orgqr | None, y: None | torch.orgqr = None, z: int | torch.orgqr = 1): pass",
         "class Both(torch.nn.Module, torch.optim.ASGD): pass",
         "class Writer(torch.onnx.ONNXProgram, dict): x = torch.sparse.sum",
         "class Table(ASGD[int]): step = ASGD.step",
