@@ -118,6 +118,17 @@ FAILING = [
     pytest.param(
         {
             "main.py": HEAD
+            + "from torch.utils.checkpoint import checkpoint\n"
+            + "def run(batch):\n    return checkpoint(body, batch, use_reentrant=True)\n"
+            + "loss = head(run(x).detach()).sum()\nloss.backward()\nloss = run(x).sum()\nloss.backward()\n"
+        },
+        "`loss`: `backward` finds no graph",
+        ["`use_reentrant=False` at main.py:9"],
+        id="not recorded, in a reentrant checkpoint of what requires no gradient",
+    ),
+    pytest.param(
+        {
+            "main.py": HEAD
             + "@torch.no_grad()\ndef score():\n    return head(x).sum()\n\nloss = score()\nprint(loss)\nloss.backward()\n"
         },
         "`loss`: `backward` finds no graph",
