@@ -1,3 +1,4 @@
+# Long because of its table of programs.
 """Programs that fail: each is run on the shim, asked about by its output, changed as the first cure says, and run again."""
 
 from __future__ import annotations
