@@ -425,7 +425,7 @@ _MESSAGES = (
         "`checkpoint(…, use_reentrant=True)` runs its function without recording, and records the call only if an "
         "input requires gradients. The parameters inside get no gradient.",
         (
-            Cure("`use_reentrant=False`", "none: it is the recommended form"),
+            Cure("`use_reentrant=False`", "none: it is the recommended form", "not_reentrant"),
             Cure("give the first input `requires_grad_()`", "one more gradient is computed"),
         ),
         kind="warning",

@@ -11,7 +11,8 @@ from guardfix.linter.decision.event_words import presumption
 from guardfix.linter.facts import Facts
 from guardfix.linter.files.workspace import DISK, Workspace
 from guardfix.linter.flow.events import Event, EventKind
-from guardfix.pytorch_messages.message_table import KnownMessage
+from guardfix.linter.flow.function_transforms import CHECKPOINT
+from guardfix.pytorch_messages.message_table import KnownMessage, known_messages
 
 from .causes import ErrorCause, find_cause
 from .cures import ChosenCure, cures_for
@@ -55,6 +56,8 @@ def answer_for(text: str, paths: Sequence[str] = (), workspace: Workspace = DISK
         traceback = traceback._replace(frames=frames)
     sources = find_sources(traceback.frames, paths, workspace, cpp=traceback.cpp)
     cause = find_cause(traceback, sources, workspace)
+    if cause.event is not None and cause.event.guard is not None and cause.event.guard.name == CHECKPOINT:
+        message = known_messages()["checkpoint-without-gradients"]  # no guard is to blame, and no cure of one helps
     cures = tuple(cures_for(message, cause, workspace))
     # What can be applied comes first.
     ordered = tuple(sorted(cures, key=lambda cure: not cure.edits))

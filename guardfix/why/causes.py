@@ -11,6 +11,7 @@ from guardfix.linter.facts.python_uses import use_behind
 from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.flow.events import MESSAGES, Event, EventKind
 from guardfix.linter.flow.frame_runs import FramePlace, PatientMachine, function_at, run_from_frames
+from guardfix.linter.flow.function_transforms import CHECKPOINT
 from guardfix.linter.flow.program import File, ProjectCode
 from guardfix.linter.guards import CPP, PYTHON, Effect
 
@@ -67,7 +68,7 @@ def cause_among(
 ) -> ErrorCause:
     """What of a run's events an error is about, and what else the files say about it."""
     event = _chosen(events, traceback, frames, files)
-    if event is not None and event.guard is not None and event.guard.is_engine:
+    if event is not None and event.guard is not None and event.guard.is_engine and event.guard.name != CHECKPOINT:
         event = None  # no guard is to blame: the frame tells
     guards = () if event is not None else tuple(_guards_around(traceback, frames, files))
     unrecorded = None

@@ -21,6 +21,7 @@ from guardfix.linter.files.workspace import Workspace
 from guardfix.linter.findings import Applicability
 from guardfix.linter.flow.events import Event
 from guardfix.linter.flow.frame_runs import function_at
+from guardfix.linter.flow.function_transforms import CHECKPOINT
 from guardfix.linter.flow.program import File
 from guardfix.pytorch_messages.message_table import Cure, KnownMessage
 
@@ -316,6 +317,21 @@ def _script_no_grad(cause: ErrorCause, workspace: Workspace, cost: str) -> Chose
     return _in_line(cause, workspace, unknown, "no_grad()", "`no_grad()` in place of the guard", cost)
 
 
+def _not_reentrant(cause: ErrorCause, workspace: Workspace, cost: str) -> ChosenCure | None:
+    """`use_reentrant=False` in the call of `checkpoint`, which need not be on the line of a frame."""
+    asks, event = re.compile(rb"(?<=\buse_reentrant=)True\b"), cause.event
+    if event is None or event.guard is None or event.guard.name != CHECKPOINT:
+        return _in_line(cause, workspace, asks, "False", "`use_reentrant=False`", cost)
+    source, span = workspace.read(event.guard.path), event.guard.span
+    found = list(asks.finditer(source.text, span.start, span.end))
+    if len(found) != 1:
+        return None
+    edit = Edit(Span(*found[0].span()), "False")
+    row = cause.files[source.path].row(edit.span.start)
+    made = ChosenCure(f"`use_reentrant=False` at {source.path}:{row}", cost, source.path, (edit,))
+    return made if _helps(made, event, cause, workspace) else None
+
+
 def _in_line(
     cause: ErrorCause, workspace: Workspace, where: re.Pattern[bytes], new: str, change: str, cost: str
 ) -> ChosenCure | None:
@@ -351,7 +367,7 @@ def _found_by_rules(message: KnownMessage, cause: ErrorCause, workspace: Workspa
             yield ChosenCure(change, "none", path, edits)
 
 
-_AT_PLACE = {"detach": _detach, "script_no_grad": _script_no_grad}
+_AT_PLACE = {"detach": _detach, "script_no_grad": _script_no_grad, "not_reentrant": _not_reentrant}
 _LIKELY = {
     "no_grad": _likely_no_grad,
     "enable_grad": _likely_enable_grad,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..facts import Facts
 from ..flow.events import Event, EventKind, pytorch_says
+from ..flow.function_transforms import CHECKPOINT
 
 ESCAPES = (
     EventKind.INFERENCE_WRITTEN,
@@ -34,7 +35,7 @@ def escape_message(event: Event, facts: Facts) -> str:
 def gradient_message(event: Event, facts: Facts) -> str:
     """Under which guard gradients are asked for, and what comes of it."""
     guard = f" under the guard of {_where(event, facts)}" if event.guard is not None else ""
-    if event.guard is not None and event.guard.name == "checkpoint":
+    if event.guard is not None and event.guard.name == CHECKPOINT:
         guard = " in a reentrant checkpoint that is given nothing that requires grad"
     elif event.guard is not None and event.guard.is_engine:
         recording = "torch.enable_grad()" if facts.language == "python" else "torch::AutoGradMode(true)"

@@ -13,6 +13,8 @@ from .values import NONE, NOT_REQUIRED, REQUIRED, Const, Grad, GuardValue, Name,
 
 _TRANSFORMS = frozenset(f"torch.func.{name}" for name in ("grad", "grad_and_value", "jacrev"))
 _RUN = "<run>"
+CHECKPOINT = "checkpoint"
+"""What stands for the guard of a reentrant checkpoint in events."""
 
 
 def transformed(
@@ -107,7 +109,7 @@ def _reentrant(
     given: Grad = frozenset().union(NOT_REQUIRED, *(state.grad_of(value) for value in arguments))
     if state.modes.records is False:
         return machine.call_value(function, arguments, (), state, place, "checkpoint")
-    off = GuardValue("checkpoint", (("grad", False),), place.file.path, place.span, is_engine=True)
+    off = GuardValue(CHECKPOINT, (("grad", False),), place.file.path, place.span, is_engine=True)
     results = under_guards(machine, (off,), function, arguments, (), state, place, "checkpoint")
     for after, value in results if given else ():
         for ref in making.tensors_in(value, after):

@@ -231,18 +231,18 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
             own = said[file.number]
             threads = bool(file.facts.parallel_blocks) or may_start_threads(own)
             tells = tells or threads or not _PARAMETERS.isdisjoint(own)
-        spans = Sorted(
-            [
-                use
-                for use in file.facts.guard_uses
-                if use.guard in only or (not only and (tells or use.guard not in _ONLY_RECORDING))
-            ],
-            lambda use: use.type_span,
-        )
+        uses = [
+            use
+            for use in file.facts.guard_uses
+            if use.guard in only or (not only and (tells or use.guard not in _ONLY_RECORDING))
+        ]
+        spans = Sorted(uses, lambda use: use.type_span)
+        by_macros = {use.guard for use in uses if use.macro is not None}
         near += [
             (file, owner, body)
             for owner, body, words in functions
             if spans.first(body.span) is not None
+            or not by_macros.isdisjoint(words)
             or (not only and (_steps_leaves(body, words) or _writes_parameters(owner, body, words)))
             or (not only and tells and words >= _SETS_MODE)
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..facts.expressions import Expression, MemberAccess, nodes_of
+from ..facts.statement_walk import words_in
 from . import sharing, unnoticed
 from .events import EventKind
 from .making import called, few_hazards, made_as_parameter
@@ -14,6 +15,8 @@ from .values import (
     CERTAIN,
     NOT_REQUIRED,
     REQUIRED,
+    ClassValue,
+    Instance,
     Opaque,
     Ref,
     Step,
@@ -48,6 +51,9 @@ def write_tensor(
     looks = tensor.inference is not True or (recorded and with_normal)
     if state.modes.records and leaf and CERTAIN in tensor.grad and looks:
         shown = called(ref, state)
+        doubt = "" if recorded else f"`{name}` may leave nothing to record"
+        if _is_made_by_forward(machine, tensor.base or ref.number, state, place):
+            doubt = "it is made where `forward` first needs it, and may be so only where nothing is recorded"
         machine.report(
             EventKind.LEAF_WRITTEN,
             state,
@@ -56,7 +62,7 @@ def write_tensor(
             what=f"`{name}` writes to it",
             steps=(place.step(f"`{name}` writes to {f'`{shown}`' if shown else 'a leaf'}, which requires grad"),),
             guard=None,
-            doubt="" if recorded else f"`{name}` may leave nothing to record",
+            doubt=doubt,
         )
         return cured(ref, state) if recorded else True
     untracked = tensor.untracked if tensor.base is not None else None
@@ -89,6 +95,20 @@ def write_tensor(
         tell_inference_written(machine, ref, tensor, state, place, name)
         return cured(ref, state)
     return True
+
+
+def _is_made_by_forward(machine: Interpreter, number: int, state: State, place: Place) -> bool:
+    """Whether this is a parameter of a layer that `forward`, or what it calls, has just made."""
+    owner = state.names(place.frame).get("<class>")
+    if not isinstance(owner, ClassValue) or state.receiver_class is None or state.part_of_receiver(number) is not None:
+        return False
+    forward = next((body for body in owner.body.inner if body.name == "forward"), None)
+    root = machine.root
+    if forward is None or root is None or (root is not forward and root.name not in words_in(forward)):
+        return False
+    parameter = Ref(number)
+    layers = (thing for thing in state.heap.values() if isinstance(thing, Instance) and thing.kind == "layer")
+    return any(parameter in layer.attributes.values() for layer in layers)
 
 
 def step_leaf(

@@ -1,8 +1,9 @@
 """GF205 heap-guard: a guard on the heap has no scope that ends it.
 
 What it flags: a guard made by `new`, `make_unique` or `make_shared` that nothing keeps (`new G;` is never
-destroyed, `std::make_unique<G>();` at once), or that is kept by a plain local pointer that is never used again. At
-level info: a guard stored in a member or a global and never released in the same file.
+destroyed, `std::make_unique<G>();` at once), or that is kept by a plain local pointer that is never used again, or
+whose `delete` a `return` skips. At level info: a guard stored in a member or a global and never released in the same
+file.
 
 Why it is bad: guards restore the state that they found when they were made, so they must be destroyed in reverse
 order and on the same thread. A guard that is never destroyed leaves the thread in its mode; one that is destroyed
@@ -40,12 +41,13 @@ References: c10/core/InferenceMode.h, c10/core/GradMode.h of torch 2.13.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..analysis.ownership import is_gradient_guard
 from ..analysis.project import Project
 from ..answered_once import answered_once
 from ..facts import Facts, Form, GuardUse, Holder, Span
+from ..facts.bodies import AnyStatement, Leave, Raise, ReturnStatement
 from ..facts.expressions import (
     Bracketed,
     Expression,
@@ -57,6 +59,7 @@ from ..facts.expressions import (
     words_of,
 )
 from ..facts.index import holders_of_guards, index_of
+from ..facts.statement_walk import all_statements, blocks_of, bodies_around, expressions_of, words_in
 from ..findings import Finding, Severity
 from ..named_tuples import NamedTuple
 from ..rule import Rule
@@ -85,6 +88,12 @@ def heap_guards(use: GuardUse, facts: Facts, project: Project) -> Iterator[Findi
             message = (
                 f"{use.guard} on the heap is never destroyed: `{holder.name}` is not used again; "
                 "declare it as a local variable"
+            )
+            yield RULE.at(facts, use.span, message, use=use)
+        elif holder.raw and (left := _return_before_delete(holder.name, use, facts)) is not None:
+            message = (
+                f"{use.guard} on the heap is not destroyed where line {facts.row(left.span.start)} returns before "
+                f"`delete {holder.name}`; declare it as a local variable"
             )
             yield RULE.at(facts, use.span, message, use=use)
     elif (
@@ -138,6 +147,40 @@ def _mentions(facts: Facts, body: Span) -> _Mentions:
 @answered_once
 def _deleted_words(facts: Facts) -> frozenset[str]:
     return frozenset().union(*map(words_of, facts.deletes))
+
+
+def _return_before_delete(name: str, use: GuardUse, facts: Facts) -> AnyStatement | None:
+    """The first `return` between a guard and the `delete` of its pointer, if nothing else is done with that."""
+    body = next(bodies_around(use.span, facts), None)
+    if body is None or name not in _deleted_words(facts) or any(name in words_in(inner) for inner in body.inner):
+        return None
+    return _early_return(_behind(body.statements, use.span), name)
+
+
+def _behind(block: Sequence[AnyStatement], place: Span) -> Sequence[AnyStatement]:
+    """What follows the statement of a place in its block."""
+    for number, one in enumerate(block):
+        if one.span.holds(place):
+            inner = next((part for part in blocks_of(one) if any(each.span.holds(place) for each in part)), None)
+            return _behind(inner, place) if inner is not None else block[number + 1 :]
+    return ()
+
+
+def _early_return(block: Sequence[AnyStatement], name: str) -> AnyStatement | None:
+    """The first `return` in front of all that mentions a name; an inner block that mentions it must return as well."""
+    for one in block:
+        if any(name in words_of(expression) for expression in expressions_of(one)):
+            return None
+        if isinstance(one, (ReturnStatement, Raise, Leave)):
+            return one if isinstance(one, ReturnStatement) else None
+        for inner in blocks_of(one):
+            early = _early_return(inner, name)
+            if early is not None:
+                return early
+            mentions = any(name in words_of(node) for each in all_statements(inner) for node in expressions_of(each))
+            if mentions and not isinstance(inner[-1], (ReturnStatement, Raise)):
+                return None
+    return None
 
 
 def _is_local(holder: Holder, use: GuardUse, facts: Facts) -> bool:

@@ -86,12 +86,16 @@ def unguarded(facts: Facts, project: Project) -> Iterator[Finding]:
     if facts.language != "cpp" or not facts.linked or is_test_path(facts.path) or _trains(project):
         return
     guarded = _guarded(project)
-    in_threads = _run_by_threads(facts)
+    in_threads = _run_by_threads(facts, project)
     for index, function in enumerate(facts.functions):
         by = in_threads.get(index, "")
         if function.name.startswith("forward"):
             continue  # a model's own: who runs it decides
-        if (function.is_lambda and not by) or function.macro is not None or _sets_its_mode(function.body, facts):
+        if (
+            (function.is_lambda and not by)
+            or function.macro is not None
+            or _sets_its_mode(function.body, facts, project)
+        ):
             continue
         if is_in_test(index, facts) or (not by and _is_called_under_guard(facts, index, project, _CALLERS)):
             continue
@@ -142,20 +146,20 @@ def _prepared(facts: Facts) -> str | None:
 
 
 @answered_once
-def _run_by_threads(facts: Facts) -> dict[int, str]:
+def _run_by_threads(facts: Facts, project: Project) -> dict[int, str]:
     """The functions and lambdas that run in other threads, each with what starts it."""
     found = {started.function: started.by for started in started_functions(facts)}
     for index, function in enumerate(facts.functions):
         if function.is_lambda and function.passed_to is not None and runs_in_thread(function.passed_to):
             found[index] = starter_name(function.passed_to)
-            found |= dict.fromkeys(_called_alone(function, facts), found[index])
+            found |= dict.fromkeys(_called_alone(function, facts, project), found[index])
     return found
 
 
-def _called_alone(function: Function, facts: Facts) -> Iterator[int]:
+def _called_alone(function: Function, facts: Facts, project: Project) -> Iterator[int]:
     """What a lambda of one call runs, `[this] { work(); }`, if no guard is in it."""
     calls = list(index_of(facts).calls.within(function.body))
-    if len(calls) == 1 and not _sets_its_mode(function.body, facts):
+    if len(calls) == 1 and not _sets_its_mode(function.body, facts, project):
         named = (last_name(calls[0].called),) if calls[0].receiver is None else ()
         same = [one for name in named for one in index_of(facts).functions_named.get(name, ()) if not one.is_lambda]
         if len(same) == 1:
@@ -180,13 +184,13 @@ def _outside_guards(call: Call | None, facts: Facts) -> Call | None:
     return None if call is None or any(index_of(facts).uses_around(call.span)) else call
 
 
-def _sets_its_mode(body: Span, facts: Facts) -> bool:
+def _sets_its_mode(body: Span, facts: Facts, project: Project) -> bool:
     """Whether a function has a guard, or a call or an object that may be one."""
     places = index_of(facts)
     if places.uses.first(body) is not None or _calls_a_switch(body, facts):
         return True
     made = {assignment.type.last for assignment in places.assignments.within(body) if assignment.type is not None}
-    return any(_SETS_MODE.search(name) for name in made - {"lock_guard"}) or not made.isdisjoint(_mode_objects(facts))
+    return any(_SETS_MODE.search(name) for name in made - {"lock_guard"}) or not made.isdisjoint(_mode_objects(project))
 
 
 def _calls_a_switch(body: Span, facts: Facts) -> bool:
@@ -194,10 +198,21 @@ def _calls_a_switch(body: Span, facts: Facts) -> bool:
 
 
 @answered_once
-def _mode_objects(facts: Facts) -> frozenset[str]:
-    """The file's classes whose constructors switch a mode: an object of one guards the rest of its block."""
-    constructors = (function for function in facts.functions if function.qualified[-2:-1] == (function.name,))
-    return frozenset(one.name for one in constructors if _calls_a_switch(one.body, facts))
+def _mode_objects(project: Project) -> frozenset[str]:
+    """Classes that have a guard, or whose constructors switch a mode: an object of one guards the rest of its block."""
+    return frozenset(
+        name
+        for facts in project.files.values()
+        if facts.language == "cpp"
+        for name in (
+            *(facts.classes[use.class_].name for use in facts.guard_uses if use.class_ is not None),
+            *(
+                one.name
+                for one in facts.functions
+                if one.qualified[-2:-1] == (one.name,) and _calls_a_switch(one.body, facts)
+            ),
+        )
+    )
 
 
 def _is_called_under_guard(facts: Facts, index: int, project: Project, depth: int) -> bool:
@@ -209,7 +224,7 @@ def _is_called_under_guard(facts: Facts, index: int, project: Project, depth: in
         if any(covering(where, call.span, call.function)):
             return True
         if call.function is not None and (
-            _sets_its_mode(where.functions[call.function].body, where)
+            _sets_its_mode(where.functions[call.function].body, where, project)
             or _is_called_under_guard(where, call.function, project, depth - 1)
         ):
             return True

@@ -1,3 +1,4 @@
+# Long because of its table of programs.
 """Programs that fail: each is run on the shim, asked about by its output, changed as the first cure says, and run again."""
 
 from __future__ import annotations
@@ -114,6 +115,17 @@ FAILING = [
         "`loss`: `backward` finds no graph",
         ["`torch.enable_grad()` in place of `torch.no_grad` at main.py:7, so that the block records"],
         id="not recorded, in a block",
+    ),
+    pytest.param(
+        {
+            "main.py": HEAD
+            + "from torch.utils.checkpoint import checkpoint\n"
+            + "def run(batch):\n    return checkpoint(body, batch, use_reentrant=True)\n"
+            + "loss = head(run(x).detach()).sum()\nloss.backward()\nloss = run(x).sum()\nloss.backward()\n"
+        },
+        "`loss`: `backward` finds no graph",
+        ["`use_reentrant=False` at main.py:9"],
+        id="not recorded, in a reentrant checkpoint of what requires no gradient",
     ),
     pytest.param(
         {
