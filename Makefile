@@ -21,7 +21,7 @@ SECONDS ?= 90
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help install hooks test smoke fuzz lint format types layers docs links site dogfood generate thorough oracle coverage bench all clean
+.PHONY: help install hooks test smoke fuzz lint format types layers docs links site editor dogfood generate thorough oracle coverage bench all clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -69,6 +69,9 @@ site: ## the documentation site, in site/ (needs the extra `site`)
 	$(RUN)python -m mkdocs build --strict --quiet
 
 # One line for each file that is generated and checked in. tests/test_docs.py fails when one is out of date.
+editor: ## bundle the playground's editor (needs npm); without it, the playground has a text area
+	cd editors/playground && npm ci --no-audit --no-fund --silent && npm run --silent build
+
 generate: ## rewrite every generated file
 	$(RUN)python -m guardfix.linter.record_prefilter
 	$(RUN)python -m guardfix.cli.record_arguments

@@ -1,13 +1,16 @@
-"""What the old guard does in a text, and what would stand in its place: told by the abstract machine, without a run."""
+"""What the old guard does in a text, and what the text does with a guard in its place: told by the abstract machine,
+without a run."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from guardfix.foreign_text import printable
 from guardfix.linter.analysis.project import Project
+from guardfix.linter.facts.spans import Span
 from guardfix.linter.flow.events import pytorch_says
 from guardfix.linter.flow.machine import Machine
 from guardfix.linter.flow.program import ProjectCode
@@ -16,20 +19,31 @@ from guardfix.linter.flow.values import Modes, Traced
 from guardfix.linter.guards import LEGACY, Effect
 
 
-class OfferedGuard(NamedTuple):
-    """A meaning that the old guard may have, or may be given."""
+@dataclass(frozen=True)
+class OfferedGuard:
+    """A meaning that the old guard may have, or a guard that may take its place."""
 
     title: str
     when: str
+    project: Project
+    """The text with this guard."""
+    place_before: Callable[[int], int]
+    """Where in the text as it is a place of that text stands."""
+    guard: str
     effect: Effect
     line: str = ""
     """What stands in its place; empty where it stays."""
 
 
-OLD_GUARD_MEANINGS = (
-    OfferedGuard("as it is, torch < 1.9", "it hides Autograd, views and versions", Effect.BELOW_ADINPLACEORVIEW),
-    OfferedGuard("as it is, torch ≥ 1.9", "it hides Autograd alone", Effect.BELOW_AUTOGRAD),
-)
+def old_guard_meanings(project: Project) -> list[OfferedGuard]:
+    """What the old guard is where it stays."""
+    meanings = (
+        ("as it is, torch < 1.9", "it hides Autograd, views and versions", Effect.BELOW_ADINPLACEORVIEW),
+        ("as it is, torch ≥ 1.9", "it hides Autograd alone", Effect.BELOW_AUTOGRAD),
+    )
+    return [OfferedGuard(title, when, project, lambda place: place, LEGACY, effect) for title, when, effect in meanings]
+
+
 _MOST_STEPS = 12
 
 
@@ -42,7 +56,10 @@ class _Watching(Machine):
 
 
 def shown_choices(choices: Iterable[OfferedGuard], project: Project) -> list[dict[str, Any]]:
-    """The choices, each with what computes under it and what it brings about; steps are marked where choices differ."""
+    """The choices, each with what computes under it and what it brings about; steps are marked where choices differ.
+
+    Rows are those of `project`, which has the text as it is.
+    """
     shown = [_shown_choice(choice, project) for choice in choices]
     texts: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
     for row, what, said in (step for one in shown for step in one["trace"]):
@@ -53,26 +70,27 @@ def shown_choices(choices: Iterable[OfferedGuard], project: Project) -> list[dic
 
 
 def _shown_choice(choice: OfferedGuard, project: Project) -> dict[str, Any]:
-    machine = run_flow(project, {LEGACY: choice.effect}, _Watching)
+    machine = run_flow(choice.project, {choice.guard: choice.effect}, _Watching)
     assert machine.traced is not None
+
+    def row(path: str, span: Span) -> int:
+        return project.files[path].row(choice.place_before(span.start))
+
     events = sorted(
         (event for event in machine.events.values() if event.guard is not None), key=lambda event: event.span
     )
-    steps = list(dict.fromkeys(_steps(machine.traced, project)))
+    steps = list(dict.fromkeys(_steps(machine.traced, row)))
     return {
         "title": choice.title,
         "when": choice.when,
         "line": printable(choice.line),
         "events": [
             {
-                "row": project.files[event.path].row(event.span.start),
+                "row": row(event.path, event.span),
                 "certain": event.certain,
                 "message": printable(str(event.kind)),
                 "raises": pytorch_says(event.kind) if event.certain else None,
-                "steps": [
-                    f"line {project.files[step.path].row(step.span.start)}: {printable(step.message)}"
-                    for step in event.steps
-                ],
+                "steps": [f"line {row(step.path, step.span)}: {printable(step.message)}" for step in event.steps],
             }
             for event in events
         ],
@@ -81,11 +99,11 @@ def _shown_choice(choice: OfferedGuard, project: Project) -> dict[str, Any]:
     }
 
 
-def _steps(traced: list[Traced], project: Project) -> Iterator[tuple[int, str, str]]:
+def _steps(traced: list[Traced], row: Callable[[str, Span], int]) -> Iterator[tuple[int, str, str]]:
     """(row, what computes, what becomes of it)."""
     for one in traced:
         said = ", ".join(_told(one, one.modes))
-        yield project.files[one.step.path].row(one.step.span.start), printable(one.step.message.strip("`")), said
+        yield row(one.step.path, one.step.span), printable(one.step.message.strip("`")), said
 
 
 def _told(one: Traced, modes: Modes) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from guardfix.api import check
-from guardfix.codemods.apply.settling import settle
+from guardfix.codemods.apply.settling import Settled, settle
 from guardfix.codemods.apply.unified_diff import unified_diff
 from guardfix.codemods.choice import FixChoice
 from guardfix.codemods.fixable import FixableReport
@@ -18,7 +18,7 @@ from guardfix.output.report_summary import notes
 from guardfix.package_version import VERSION
 from guardfix.report.report_content import CodeLinks, content_of
 
-from .guard_choices import OLD_GUARD_MEANINGS, OfferedGuard, shown_choices
+from .guard_choices import OfferedGuard, old_guard_meanings, shown_choices
 
 PASTED_NAMES = {"cpp": "pasted.cpp", "python": "pasted.py"}
 """What the text is called, by its language."""
@@ -41,7 +41,7 @@ def pasted_answer(text: str, language: str = "", *, unsafe: bool = False) -> dic
     found = _checked(name, text, unsafe=unsafe)
     content = content_of(found, title=name, version=VERSION, links=CodeLinks("#line-{line}"), notes=notes(found))
     content.findings.sort(key=lambda one: (one["row"], one["column"]))
-    settled = _settled(found, text)
+    settled = settle(found)
     is_open = any(finding.use is not None and finding.use.guard == LEGACY for finding in found.findings)
     return {
         "language": language,
@@ -49,7 +49,7 @@ def pasted_answer(text: str, language: str = "", *, unsafe: bool = False) -> dic
         "notes": content.notes,
         "unsafe": unsafe,
         "left": len(found.findings),
-        **settled,
+        **_applied(settled, text),
         "choices": _choices(found, name, text) if is_open and language == "cpp" else [],
     }
 
@@ -62,15 +62,17 @@ _PURPOSES = (
 
 def _choices(found: FixableReport, name: str, text: str) -> list[dict[str, Any]]:
     """What the old guard does, and what each purpose would make of it."""
-    choices = list(OLD_GUARD_MEANINGS)
+    choices = old_guard_meanings(found.project)
     for title, when, purpose in _PURPOSES:
-        instead = _checked(name, text, unsafe=True, purpose=purpose)
-        fixed = _settled(instead, text)["fixed"]
+        settled = settle(_checked(name, text, unsafe=True, purpose=purpose))
+        fixed = _applied(settled, text)["fixed"]
         new = [line.strip() for line in fixed.splitlines() if line not in text.splitlines()]
         changed = next((line for line in new if not line.startswith("#") and _guard_in(line)), "")
         guard = _guard_in(changed)
         if guard is not None:
-            choices.append(OfferedGuard(title, when, guard.effect, changed))
+            before = settled.rewrites[0].offset_before
+            project = settled.last.project
+            choices.append(OfferedGuard(title, when, project, before, guard.name, guard.effect, changed))
     return shown_choices(choices, found.project)
 
 
@@ -84,10 +86,9 @@ def _checked(name: str, text: str, *, unsafe: bool, purpose: Purpose | None = No
     return check([name], options=options, choice=FixChoice(unsafe=unsafe), workspace=Workspace.in_memory({name: text}))
 
 
-def _settled(found: FixableReport, text: str) -> dict[str, Any]:
+def _applied(settled: Settled, text: str) -> dict[str, Any]:
     """The text after the fixes, their diff, and what is left."""
     answer: dict[str, Any] = {"fixed": text, "applied": 0, "diff": "", "refused": ""}
-    settled = settle(found)
     for rewrite in settled.rewrites:
         answer["refused"] = rewrite.refused
         if rewrite.changed and not rewrite.refused:

@@ -21,7 +21,7 @@ from guardfix.linter.files.workspace import DISK
 from guardfix.output.finding_places import repository_top
 from guardfix.package_version import VERSION
 from guardfix.report.code_excerpts import highlighted
-from guardfix.report.page_kit import fragment, rendered
+from guardfix.report.page_kit import fragment, has_template, rendered
 
 from .checking_process import CheckingProcess, TooBusy
 from .live_report import LiveReport, ReportFailed
@@ -35,6 +35,8 @@ SECONDS = 10.0
 _MOST_SOURCE = 4 << 20
 _LANGUAGES = ("", "cpp", "python")
 _STYLES = ("playground.css",)
+EDITOR = "code_editor.js"
+"""CodeMirror, which `make editor` bundles; without it, the page has a text area."""
 
 
 class BadQuestion(Exception):
@@ -68,6 +70,7 @@ class PlaygroundContent:
 def playground_app(secret: str, port: int, live: LiveReport | None = None, seconds: float = SECONDS) -> ASGIApp:
     """The application; every address starts with the secret. `live` is the report of a folder, if there is one."""
     checking = CheckingProcess(seconds)
+    scripts = (*filter(has_template, (EDITOR,)), "playground.js")
 
     async def page(request: Request) -> Response:
         question, answer = Question(EXAMPLES[0].text), None
@@ -76,7 +79,7 @@ def playground_app(secret: str, port: int, live: LiveReport | None = None, secon
             answer = await checking.ask(question.text, question.language, unsafe=question.unsafe)
         content = PlaygroundContent(question, answer, live is not None)
         data = [example._asdict() for example in EXAMPLES]
-        return HTMLResponse(rendered("playground.html", _STYLES, ("playground.js",), content, data, connects="'self'"))
+        return HTMLResponse(rendered("playground.html", _STYLES, scripts, content, data, connects="'self'"))
 
     async def check_json(request: Request) -> Response:
         question = _from_json(await _body(request))

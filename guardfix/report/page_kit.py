@@ -74,6 +74,11 @@ def spoken(text: str) -> Markup:
     return Markup("").join(made)
 
 
+def has_template(name: str) -> bool:
+    """Whether a part that is made only at a release is there."""
+    return files(__package__).joinpath(_TEMPLATES, name).is_file()
+
+
 def _text(name: str) -> str:
     """A part of the page; nothing in it may look like the end of its element."""
     return files(__package__).joinpath(_TEMPLATES, name).read_text(encoding="utf-8")

@@ -7,10 +7,14 @@
   let fixed = null;
   let waiting = 0;
 
-  // Line numbers, and a mark at each line with a finding: a click leads to what is said of it.
+  const lead = (row) => answer.querySelector(`[id^="line-${row}-"]`)?.scrollIntoView({ block: "start" });
+  // Where the bundle of the editor is not there, the text area has line numbers and marks.
+  const editor = globalThis.codeEditor?.(text, lead);
   const numbers = find("numbers");
+  numbers.hidden = Boolean(editor);
   let marks = new Map();
   function number() {
+    if (editor) return;
     const count = text.value.split("\n").length;
     numbers.replaceChildren(...Array.from({ length: count }, (_, at) => {
       const line = document.createElement("div");
@@ -19,7 +23,7 @@
       if (one) {
         line.className = `marked ${one.severity}`;
         line.title = `${one.rule}: ${one.message}`;
-        line.addEventListener("click", () => answer.querySelector(`[id^="line-${at + 1}-"]`)?.scrollIntoView({ block: "start" }));
+        line.addEventListener("click", () => lead(at + 1));
       }
       return line;
     }));
@@ -28,6 +32,11 @@
   text.addEventListener("scroll", () => { numbers.scrollTop = text.scrollTop; });
   text.addEventListener("input", number);
   new ResizeObserver(() => { numbers.style.height = `${text.offsetHeight}px`; }).observe(text);
+
+  function write(value) {
+    text.value = value;
+    editor?.show(value);
+  }
 
   // The address holds the text, as long as it is short enough for one.
   const LONGEST = 8000;
@@ -38,7 +47,7 @@
   }
   const said = new URLSearchParams(location.hash.slice(1));
   if (said.get("code") !== null) {
-    text.value = said.get("code");
+    write(said.get("code"));
     language.value = said.get("language") || "";
     unsafe.checked = said.get("unsafe") === "1";
   }
@@ -73,6 +82,8 @@
     find("take").disabled = find("copy").disabled = fixed === null;
     marks = new Map((said.findings || []).map((one) => [one.row, one]));
     number();
+    editor?.colorAs(said.language);
+    editor?.mark(said.findings || []);
     state.textContent = said.error ? "" : `${said.findings.length} finding${said.findings.length === 1 ? "" : "s"}`;
   }
 
@@ -81,17 +92,17 @@
   language.addEventListener("change", check);
   unsafe.addEventListener("change", check);
   document.querySelector(".editor").addEventListener("submit", (event) => { event.preventDefault(); check(); });
-  text.addEventListener("keydown", (event) => {
+  document.querySelector(".numbered").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); check(); }
   });
   find("example").addEventListener("change", (event) => {
     const example = examples[event.target.value];
     if (!example) return;
-    text.value = example.text;
+    write(example.text);
     language.value = example.language;
     check();
   });
-  find("take").addEventListener("click", () => { text.value = fixed; check(); });
+  find("take").addEventListener("click", () => { write(fixed); check(); });
   find("copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(fixed);
     state.textContent = "Copied.";

@@ -147,6 +147,25 @@ def test_what_computes_under_each_choice(title: str, step: tuple[int, str], said
     assert found == [[(words, differs)] for words in said]
 
 
+def test_a_guard_that_ends_at_once_is_shown_with_the_effect_that_its_fix_gives_it() -> None:
+    text = (
+        "#include <torch/torch.h>\nat::Tensor forward(torch::nn::Linear& net, at::Tensor x) {\n"
+        "  at::AutoNonVariableTypeMode(true);\n  auto y = net(x);\n  return y.add_(1);\n}\n"
+    )
+    choices = pasted_answer(text)["choices"]
+    assert [one["line"] for one in choices[2:]] == [
+        "c10::InferenceMode guard;",
+        "at::AutoDispatchBelowADInplaceOrView guard;",
+    ]
+    as_it_is = "autograd on, version counted"
+    assert [[said for row, what, said, _ in one["trace"] if (row, what) == (5, "add_")] for one in choices] == [
+        [as_it_is],
+        [as_it_is],
+        ["autograd off, version counted"],
+        ["autograd off, version not counted"],
+    ]
+
+
 def test_the_versions_of_torch_differ_in_a_write() -> None:
     before, since, _, kernel = choices_of("Nothing says")
     assert [event["message"] for event in before["events"]] == [
