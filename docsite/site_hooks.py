@@ -8,9 +8,11 @@ import logging
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from markdown.extensions.toc import slugify
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from guard_nesting import page_data, table  # noqa: E402
 from rule_pages import index_page, page_name, rule_page, rules  # noqa: E402
 from verified_fixtures import verified_fixture  # noqa: E402
+
+from guardfix.pytorch_messages.message_table import known_messages  # noqa: E402
 
 _OWN = "https://github.com/guardfix/guardfix/blob/main/"
 _OWN_PAGE = re.compile(re.escape(f"]({_OWN}docs/"))
@@ -131,3 +135,27 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
     # A section with a page of its own has its list twice in the navigation, under one name.
     titles = [next(iter(entry)) for entry in config.nav]
     return _SECTION.sub(lambda found: f'{found[1]} aria-label="{titles[int(found[2]) - 1]}: pages">', output)
+
+
+def on_post_build(config: Any) -> None:
+    """Let the search find each message by all of its wordings as it does by that of today, which is the heading."""
+    path = Path(config.site_dir, "search", "search_index.json")
+    index = json.loads(path.read_text(encoding="utf-8"))
+    messages = {f"errors/#{slugify(message.title, '-')}": message for message in known_messages().values()}
+    for entry in index["docs"]:
+        message = messages.pop(entry["location"], None)
+        if message is not None:
+            entry["title"] = " / ".join(_unlike(text.title for text in message.texts))
+    if messages:
+        _log.warning("the search doesn't have %s", ", ".join(messages))
+    path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+
+
+def _unlike(titles: Iterable[str]) -> Iterator[str]:
+    """Those with words of their own: words said often would make a message the answer to questions about others."""
+    seen: set[str] = set()
+    for title in titles:
+        words = set(re.findall(r"\w+", title.lower()))
+        if len(words - seen) > 2 or not seen:
+            yield title
+        seen |= words

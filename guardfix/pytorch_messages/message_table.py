@@ -22,6 +22,13 @@ class MessageText(NamedTuple):
     """The first release seen with it; empty for 1.9 or older."""
     cpp_only: bool = False
 
+    @property
+    def title(self) -> str:
+        """The wording in one line: its first sentence, with an ellipsis for what varies."""
+        words = self.words.replace("{}", "…")
+        end = words.find(". ")
+        return words[:end] if end > 0 else words.split(".You ")[0].rstrip(".")
+
 
 class Cure(NamedTuple):
     """A change that makes the message go away."""
@@ -51,10 +58,8 @@ class KnownMessage(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The message in one line: its first sentence, with an ellipsis for what varies."""
-        words = self.texts[0].words.replace("{}", "…")
-        end = words.find(". ")
-        return words[:end] if end > 0 else words.split(".You ")[0].rstrip(".")
+        """The wording of today in one line."""
+        return self.texts[0].title
 
 
 _TO_NO_GRAD = Cure(
