@@ -126,13 +126,21 @@ class _MissingModule(ModuleType):
         return missing(self.__name__, name)
 
 
+def _called(dotted: str) -> Any:
+    """What a call of what the shim lacks gives: while a module of the program is imported, what refuses when used."""
+    frame = sys._getframe(2)
+    if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__", "__main__") != "__main__":
+        return _MissingValue(dotted)
+    raise _refusal(dotted)
+
+
 class _MissingClass(ABCMeta):
     """Stands for a class of PyTorch's: can be named, asked about and inherited from, and makes no instance."""
 
     _missing: str
 
     def __call__(cls, *_args: object, **_named: object) -> Any:
-        raise _refusal(cls._missing)
+        return _called(cls._missing)
 
     def __getitem__(cls, _parameters: object) -> Any:
         return cls
@@ -159,7 +167,13 @@ class _MissingValue:
     def __call__(self, *_args: object, **_named: object) -> Any:
         if self.__name__ in _ASKS_WHETHER_IT_IS_THERE:
             return False
-        raise _refusal(f"{self.__module__}.{self.__name__}")
+        return _called(f"{self.__module__}.{self.__name__}")
+
+    def __getitem__(self, _parameters: object) -> Any:
+        return self
+
+    def __mro_entries__(self, _bases: object) -> tuple[type, ...]:
+        return (_MissingClass(self.__name__, (), {"_missing": f"{self.__module__}.{self.__name__}"}),)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -174,6 +188,22 @@ class _MissingValue:
 
     def __repr__(self) -> str:
         return f"<{self.__module__}.{self.__name__}, which the shim has not>"
+
+
+def _refuses(self: _MissingValue, *_operands: object) -> Any:
+    raise _refusal(f"{self.__module__}.{self.__name__}")
+
+
+_OPERATORS = """add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmatmul mod neg lt le gt ge iter len enter exit
+float int index"""
+for _operator in _OPERATORS.split():
+    setattr(_MissingValue, f"__{_operator}__", _refuses)
+
+
+class _MissingResult(_MissingValue):
+    """Stands for what a call of a placeholder would give: nobody knows whether that is true."""
+
+    __bool__ = _refuses
 
 
 def is_placeholder(found: object) -> bool:

@@ -22,8 +22,8 @@ def torch() -> Iterator[None]:
         yield
 
 
-def run(text: str) -> dict[str, Any]:
-    names: dict[str, Any] = {}
+def run(text: str, name: str = "__main__") -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": name}
     exec(compile(BEFORE + text, "program.py", "exec"), names)
     return names
 
@@ -44,6 +44,7 @@ def run(text: str) -> dict[str, Any]:
         "class Both(torch.nn.Module, torch.optim.ASGD): pass",
         "class Writer(torch.onnx.ONNXProgram, dict): x = torch.sparse.sum",
         "class Table(ASGD[int]): step = ASGD.step",
+        "def f(x: torch.orgqr[int] = None): pass",
         "assert not isinstance(torch.ones(1), ASGD) and not issubclass(torch.optim.SGD, torch.optim.ASGD)",
         "assert torch.ones(1).layout != torch.sparse_coo and torch.ones(1).dtype not in (torch.quint8, torch.qint8)",
         "assert torch.optim.ASGD is ASGD and torch.nn.modules.pooling.LPPool3d is torch.nn.LPPool3d",
@@ -86,6 +87,32 @@ def test_what_does_not_use_it_goes_on(text: str) -> None:
 def test_what_uses_it_is_refused_by_name(text: str, name: str) -> None:
     with pytest.raises(NotImplementedError, match=rf"the shim has no {name}(;|$)"):
         run(text)
+
+
+IMPORTED = """
+@torch.utils.benchmark.Timer("x")
+def decorated(x): return x
+made = ASGD([])
+table = torch.orgqr(1)["x"]
+class Own(torch.orgqr(1)): pass
+"""
+
+
+def test_what_a_module_calls_while_it_is_imported_refuses_when_it_is_used() -> None:
+    names = run(IMPORTED, "project")
+    for used in (
+        lambda: names["decorated"](1),
+        lambda: names["made"].step(),
+        lambda: names["table"] + 1,
+        lambda: 2 * names["table"],
+        lambda: list(names["table"]),
+        lambda: names["Own"](),
+        lambda: bool(names["made"]),
+    ):
+        with pytest.raises(NotImplementedError, match="the shim has no torch"):
+            used()
+    with pytest.raises(NotImplementedError, match=r"the shim has no torch\.utils\.benchmark"):
+        run(IMPORTED)  # a script's own code is what it does
 
 
 def test_a_placeholder_says_what_it_stands_for() -> None:
