@@ -194,8 +194,8 @@ def _refuses(self: _MissingValue, *_operands: object) -> Any:
     raise _refusal(f"{self.__module__}.{self.__name__}")
 
 
-_OPERATORS = """add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmatmul mod neg lt le gt ge iter len enter exit
-float int index"""
+_OPERATORS = """add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmatmul mod neg lt le gt ge iter len enter
+exit float int index"""
 for _operator in _OPERATORS.split():
     setattr(_MissingValue, f"__{_operator}__", _refuses)
 
