@@ -527,6 +527,7 @@ def construct_class(
     ref = classes.instance_of(machine, cls, state, complete=True)
     initialiser = classes.find_method(machine, cls, "__init__", state)
     if initialiser is None:
+        classes.fill_fields(machine, ref, cls, state, place)
         if arguments or keywords:
             state.change(ref, complete=False)
             for name, value in keywords:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from ..facts.bodies import Assign, Body
 from ..facts.expressions import (
+    CallExpression,
     Expression,
     KeywordArgument,
     NamePath,
     TypeName,
     is_named,
+    last_name,
     simple_name,
 )
 from ..facts.statement_walk import called_in, words_in
@@ -210,3 +212,25 @@ def field_names(body: Body) -> Iterator[str]:
     for statement in body.statements:
         if isinstance(statement, Assign) and statement.declares:
             yield simple_name(statement.targets[0])
+
+
+def fill_fields(machine: Interpreter, ref: Ref, cls: ClassValue, state: State, place: Place) -> None:
+    """Give an object what its dataclass's factories make: `steps: list = field(default_factory=list)`."""
+    if cls.frame is None or cls.frame not in state.frames:
+        return
+    for statement in cls.body.statements:
+        if not isinstance(statement, Assign) or not isinstance(statement.value, CallExpression):
+            continue
+        if last_name(statement.value.callee) != "field":
+            continue
+        factories = (
+            one.value
+            for one in statement.value.arguments
+            if isinstance(one, KeywordArgument) and one.name == "default_factory"
+        )
+        for factory in factories:
+            inside = Place(cls.program, cls.body, cls.frame, place.span)
+            for after, function in machine.evaluate(factory, state, inside):
+                made = machine.call_value(function, (), (), after, place, "")
+                if len(made) == 1 and made[0][0] is state:
+                    machine.set_attribute(ref, simple_name(statement.targets[0]), made[0][1], state, place, "")

@@ -42,6 +42,9 @@ def call_container_method(
             more = state.thing(arguments[0])
             if isinstance(more, Items):
                 state.heap[ref.number] = Items(thing.kind, (*thing.values, *more.values)[:8], thing.rest or more.rest)
+            elif thing.rest is None:
+                of_these = machine.element_of(arguments[0], state, None, "")
+                state.heap[ref.number] = thing._replace(rest=of_these)
             return [(state, NONE)]
         if name == "clear":
             state.heap[ref.number] = Items(thing.kind, ())
