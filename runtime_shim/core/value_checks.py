@@ -102,9 +102,12 @@ def _made(cls: type[_Limits], dtype: object, found: object) -> object:
     return made
 
 
-def _check_kind(title: str, dtype: object) -> None:
-    if not isinstance(dtype, dtypes.dtype):
-        raise TypeError(f"{title}(): argument 'type' (position 1) must be torch.dtype, not {type(dtype).__name__}")
+def _dtype(title: str, given: Any) -> dtypes.dtype:
+    """The dtype that is given, or that of a type of Python's."""
+    found = dtypes.OF_PYTHON.get(given) if isinstance(given, type) else given
+    if not isinstance(found, dtypes.dtype):
+        raise TypeError(f"{title}(): argument 'type' (position 1) must be torch.dtype, not {type(given).__name__}")
+    return found
 
 
 class finfo(_Limits):
@@ -116,7 +119,7 @@ class finfo(_Limits):
     def __new__(cls, type: Any = None) -> Any:
         if type is None:
             type = dtypes.get_default_dtype()
-        _check_kind("finfo", type)
+        type = _dtype("finfo", type)
         if not (type.is_floating_point or type.is_complex):
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
@@ -158,7 +161,7 @@ class iinfo(_Limits):
     __module__ = "torch"
 
     def __new__(cls, type: Any) -> Any:
-        _check_kind("iinfo", type)
+        type = _dtype("iinfo", type)
         if type is dtypes.bool_:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         if type.is_floating_point or type.is_complex:

@@ -113,6 +113,9 @@ class Optimizer:
                         self.state[p] = state
         return loss
 
+    def _patch_step_function(self) -> None:
+        """What optimizers around another one call: PyTorch wraps `step` for its profiler, which is not here."""
+
     def prepare(self, p: Tensor, group: dict[str, object], state: dict[str, object]) -> None:
         """Make the state that `update` needs, if there is none yet."""
 

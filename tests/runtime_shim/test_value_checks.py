@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -82,3 +83,39 @@ def test_ops_without_a_fake(library: Any, name: str, arguments: int, fails: bool
     given = tuple(torch.ones(1) for _ in range(arguments))
     found = torch.library.opcheck(op, given, test_utils="test_faketensor", raise_exception=False)
     assert (found["test_faketensor"] != "SUCCESS") is fails
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        (lambda: torch.finfo(float).dtype, "float64"),
+        (lambda: torch.finfo(complex).dtype, "float64"),
+        (lambda: torch.iinfo(int).dtype, "int64"),
+        (lambda: torch.finfo(torch.float16).dtype, "float16"),
+    ],
+)
+def test_limits_of_the_dtype_of_a_type_of_pythons(call: Callable[[], Any], found: str) -> None:
+    assert call() == found
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: torch.iinfo(bool), "torch.bool is not supported by torch.iinfo"),
+        (lambda: torch.finfo(int), "torch.finfo() requires a floating point input type"),
+        (lambda: torch.finfo(list), "finfo(): argument 'type' (position 1) must be torch.dtype, not type"),
+    ],
+)
+def test_limits_that_are_refused(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(words)):
+        call()
+
+
+def test_an_optimizer_around_another_one_patches_its_step() -> None:
+    class Around(torch.optim.Optimizer):  # type: ignore[misc]
+        def __init__(self, inner: Any) -> None:
+            self._patch_step_function()
+            self.inner, self.param_groups = inner, inner.param_groups
+
+    weight = torch.nn.Parameter(torch.ones(1))
+    assert Around(torch.optim.SGD([weight], lr=0.1)).param_groups[0]["lr"] == 0.1
