@@ -129,9 +129,9 @@ def _matrix_power(A: Tensor, n: int) -> Tensor:
     if n == 0:
         identity: Tensor = A.clone().zero_() + FUNCTIONS["eye"](A.size(-1), dtype=A.dtype)
         return identity
-    half = A if n == 1 else _matrix_power(A, n // 2)
     if n == 1:
-        return half.clone()
+        return A.clone()
+    half = _matrix_power(A, n // 2)
     squared: Tensor = half @ half
     return squared @ A if n % 2 else squared
 
@@ -221,10 +221,9 @@ def _trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = 
     if x is None:
         found: Tensor = heights.sum(dim) * (dx / 2)
         return found
-    widths = x.diff() if x.dim() == 1 else x.diff(dim=dim)
     if x.dim() == 1:
-        widths = widths.reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
-    areas: Tensor = (widths * heights).sum(dim) / 2
+        x = x.reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
+    areas: Tensor = (x.diff(dim=dim) * heights).sum(dim) / 2
     return areas
 
 
@@ -281,10 +280,8 @@ def stft(
         padded = pad(self.reshape(1, -1, self.size(-1)), (n_fft // 2, n_fft // 2), pad_mode)
         signals = padded.reshape(*self.shape[:-1], -1)
     frames = signals.unfold(-1, n_fft, hop_length or n_fft // 4) * _window(window, win_length or n_fft, n_fft, self)
-    one_side = not self.is_complex() if onesided is None else onesided
-    spectra = (c2c if self.is_complex() else r2c)(
-        frames, [-1], BY_ROOT_N if normalized else NONE, one_side or self.is_complex()
-    )
+    norm = BY_ROOT_N if normalized else NONE
+    spectra = c2c(frames, [-1], norm, True) if self.is_complex() else r2c(frames, [-1], norm, onesided is not False)
     found: Tensor = spectra.transpose(-1, -2)
     return found
 

@@ -161,37 +161,38 @@ class _MissingValue:
     """Stands for a function or a constant of PyTorch's: equals nothing else, and refuses calls."""
 
     def __init__(self, dotted: str) -> None:
+        self._missing = dotted
         self.__module__, _, self.__name__ = dotted.rpartition(".")
         self.__qualname__ = self.__name__
 
     def __call__(self, *_args: object, **_named: object) -> Any:
         if self.__name__ in _ASKS_WHETHER_IT_IS_THERE:
             return False
-        return _called(f"{self.__module__}.{self.__name__}")
+        return _called(self._missing)
 
     def __getitem__(self, _parameters: object) -> Any:
         return self
 
     def __mro_entries__(self, _bases: object) -> tuple[type, ...]:
-        return (_MissingClass(self.__name__, (), {"_missing": f"{self.__module__}.{self.__name__}"}),)
+        return (_MissingClass(self.__name__, (), {"_missing": self._missing}),)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"'{self.__name__}' has no attribute '{name}'")
-        raise _refusal(f"{self.__module__}.{self.__name__}")
+        raise _refusal(self._missing)
 
     def __or__(self, other: Any) -> Any:
-        return Union[self, other]  # noqa: UP007 - would call this again; TypeError for what is no type
+        return Union[self, other]  # noqa: UP007 - `|` would call this again; raises TypeError for what isn't a type
 
     def __ror__(self, other: Any) -> Any:
         return Union[other, self]  # noqa: UP007
 
     def __repr__(self) -> str:
-        return f"<{self.__module__}.{self.__name__}, which the shim has not>"
+        return f"<{self._missing}, which the shim has not>"
 
 
 def _refuses(self: _MissingValue, *_operands: object) -> Any:
-    raise _refusal(f"{self.__module__}.{self.__name__}")
+    raise _refusal(self._missing)
 
 
 _OPERATORS = """add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmatmul mod neg lt le gt ge iter len enter
@@ -201,7 +202,7 @@ for _operator in _OPERATORS.split():
 
 
 class _MissingResult(_MissingValue):
-    """Stands for what a call of a placeholder would give: nobody knows whether that is true."""
+    """Stands for the result of calling a placeholder: it isn't known whether that is true."""
 
     __bool__ = _refuses
 

@@ -481,7 +481,7 @@ def describe(
 
 
 def said(facts: Mapping[str, object]) -> dict[str, Any]:
-    """What is said of an op and is no option of `describe` are its gradients."""
+    """Keyword arguments that aren't options of `describe` are the op's gradients."""
     options = describe.__kwdefaults__ or {}
     gradients = {fact: value for fact, value in facts.items() if fact not in options}
     return {"derivatives": gradients, **{fact: value for fact, value in facts.items() if fact in options}}

@@ -140,7 +140,7 @@ def _given_out(scene: Scene, names: _Names) -> set[str]:
         for name, places in names.given.items()
         if name
         and not live.start <= names.declared.get(name, -1) < live.end
-        and places[min(bisect_left(places, live.start), len(places) - 1)] in range(live.start, live.end)
+        and bisect_left(places, live.start) < bisect_left(places, live.end)
     }
 
 

@@ -32,7 +32,7 @@ _MADE_FOR = lazy_regex(rb"\bMAKE_TORCH_LIBRARY_IMPL\s*\([^,()]*,\s*(\w+)\s*\)")
 _IMPORTED = lazy_regex(rb"\b(?:torch|c10)::import\s*(?=\()")
 _KEY = lazy_regex(rb"\b(?:c10::|at::)?DispatchKey::(\w+)|\bTensorTypeId::(\w+)|\bk(CPU|CUDA|Autograd\w*)\b")
 _METHOD = lazy_regex(rb"\.\s*(?P<method>impl|def|impl_UNBOXED|fallback)\s*\(")
-# A class for TorchScript, whose methods are no ops: `m.class_<Engine>("Engine").def("run", &Engine::run)`.
+# A class for TorchScript, whose methods aren't ops: `m.class_<Engine>("Engine").def("run", &Engine::run)`.
 _CLASS = lazy_regex(rb"(?:\b(?P<variable>\w+)\s*=\s*)?\b\w+\s*\.\s*class_\s*<")
 _SHORT_MACRO = lazy_regex(rb"\bDISPATCH_TO_(?P<key>\w+)\s*\(")
 # A statement that is one macro, of which nothing is known but its arguments.
@@ -122,12 +122,18 @@ def _variables(text: bytes, code: bytes) -> Iterator[Registration]:
         made = code[match.start() : end]
         key = _MADE_FOR.search(made) or _KEY.search(made)
         name = match["declared"] or match["given"]
-        for place in re.compile(rb"\b" + name + rb"\s*(?=\.)").finditer(code, end):
-            yield from _calls(text, code, Span(place.end(), _statement_end(code, place.end())), "", _key_name(key))
+        for statement in _statements_on(name, code, Span(end, len(code))):
+            yield from _calls(text, code, statement, "", _key_name(key))
     for match in _IMPORTED.finditer(code):
         end = closing(code, match.end())
         if end is not None:
             yield from _calls(text, code, Span(end, _statement_end(code, end)), "", "")
+
+
+def _statements_on(variable: bytes, code: bytes, span: Span) -> Iterator[Span]:
+    """The statements that call a method of a variable, each from after its name."""
+    for place in re.compile(rb"\b" + variable + rb"\s*(?=\.)").finditer(code, *span):
+        yield Span(place.end(), _statement_end(code, place.end()))
 
 
 def _statement_end(code: bytes, start: int) -> int:
@@ -162,8 +168,7 @@ def _of_classes(code: bytes, span: Span) -> Iterator[Span]:
     for match in _CLASS.finditer(code, *span):
         yield Span(match.start(), _statement_end(code, match.end()))
         if match["variable"]:
-            for use in re.compile(rb"\b" + match["variable"] + rb"\s*(?=\.)").finditer(code, match.end(), span.end):
-                yield Span(use.start(), _statement_end(code, use.end()))
+            yield from _statements_on(match["variable"], code, Span(match.end(), span.end))
 
 
 def _macro_statements(
