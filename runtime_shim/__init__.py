@@ -9,10 +9,9 @@ for, so that a program which only names the module does not pay for them.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from .core import dtypes, error_texts  # noqa: F401
+from .core import dtypes, error_texts
 from .core.device import (
     channels_last,
     channels_last_3d,
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
     from . import autograd
     from .core.tensor import Tensor
 
-# numpy warns of overflow, division by zero and the like; PyTorch does not. The filter is limited to the shim's modules.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
+error_texts.silence_arithmetic()
 
 __version__ = "2.13.0+guardfix.shim"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from functools import cache
+from functools import cache, wraps
 from types import CodeType, FrameType
 from typing import Any
 
@@ -295,3 +295,23 @@ def warn_once(text: str, stacklevel: int = 3) -> None:
     if _always or text not in _given:
         _given.add(text)
         warnings.warn(text, UserWarning, stacklevel=stacklevel)
+
+
+def silence_arithmetic() -> None:
+    """Leave unsaid what numpy warns of in the shim's modules, overflow, division by zero and the like: PyTorch does.
+
+    That holds also after a program, or pytest, has said which warnings it wants.
+    """
+    add = warnings.filterwarnings
+
+    def then_silent(change: Any) -> Any:
+        @wraps(change)
+        def changed(*args: Any, **kwargs: Any) -> None:
+            change(*args, **kwargs)
+            add("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
+
+        return changed
+
+    for name in ("filterwarnings", "simplefilter", "resetwarnings"):
+        setattr(warnings, name, then_silent(getattr(warnings, name)))
+    add("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import guardfix.runtime_shim as torch
@@ -49,3 +50,12 @@ def test_what_is_no_mistake_is_silent(act: Callable[[Any], Any], monkeypatch: py
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         act(torch.ones(1, requires_grad=True))
+
+
+@pytest.mark.parametrize("choose", [warnings.simplefilter, warnings.filterwarnings])
+def test_arithmetic_is_silent_whatever_warnings_are_asked_for(choose: Callable[[Any], None]) -> None:
+    with warnings.catch_warnings():
+        choose("error")
+        assert torch.zeros(1).div(0).isnan().all()
+        with pytest.raises(RuntimeWarning, match="divide by zero"):
+            np.ones(1) / np.zeros(1)  # numpy's own users are told
