@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import opcode
 import sys
@@ -80,8 +81,8 @@ def _is_named() -> bool:
 
 
 def _refusal(dotted: str) -> UnsupportedError:
-    package, _, _ = dotted.rpartition(".")
-    has = supported(_short(package))
+    package, _, name = dotted.rpartition(".")
+    has = supported(_short(package), name)
     return UnsupportedError(f"the shim has no {dotted}" + (f"; supported: {has}" if has else ""))
 
 
@@ -222,8 +223,11 @@ def may_be_pytorchs(dotted: str) -> bool:
     return _short(package) not in _rows() or name in _pytorch_names(_short(package))
 
 
-def supported(namespace: str) -> str:
-    """The names of a namespace that the shim has, as a list in one line."""
+_FEW = 20
+
+
+def supported(namespace: str, name: str) -> str:
+    """The names of a namespace that the shim has, in one line; of many, those that are like `name`."""
     if namespace == "Tensor":
         from .tensor import Tensor
 
@@ -231,7 +235,11 @@ def supported(namespace: str) -> str:
     else:
         module = _reached("torch" if namespace == "torch" else f"torch.{namespace}")
         found = [n for n in _pytorch_names(namespace) if _stands_in(module, n)]
-    return ", ".join(sorted(n for n in found if not n.startswith("_")))
+    found = sorted(n for n in found if not n.startswith("_"))
+    if len(found) <= _FEW:
+        return ", ".join(found)
+    alike = difflib.get_close_matches(name, found, 4, 0.7)
+    return f"{', '.join(alike)} and {len(found) - len(alike)} others" if alike else f"{len(found)} other names"
 
 
 def _stands_in(module: object, name: str) -> bool:
@@ -275,4 +283,4 @@ class Unsupported:
         self.name = name
 
     def __get__(self, instance: object, owner: type) -> object:
-        raise UnsupportedError(f"the shim has no torch.Tensor.{self.name}; supported: {supported('Tensor')}")
+        raise UnsupportedError(f"the shim has no torch.Tensor.{self.name}; supported: {supported('Tensor', self.name)}")
