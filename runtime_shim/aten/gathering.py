@@ -61,8 +61,6 @@ def _along(index: Any, dim: int) -> tuple[Any, ...]:
     ),
 )
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
-    if sparse_grad:
-        raise NotImplementedError("the shim has no sparse gradients; call gather without sparse_grad")
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     d = wrap_dim(dim, self.ndim)

@@ -15,7 +15,7 @@ from ..core.dtypes import Array, NumpyDtype, wrap_dim
 from ..core.function_table import FUNCTIONS
 from ..core.tensor import Tensor
 from ..dispatch.op_description import ANY_DTYPE, SAME_SCALAR, Computes, OutRule
-from ..dispatch.registration import op
+from ..dispatch.registration import composite, op
 from .gathering import _along, _check_index, _check_scatter, _nonempty
 
 _UFUNCS: dict[str, Any] = {
@@ -232,3 +232,17 @@ def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> A
         flat[places] = source.reshape(-1)
     result: Array = found
     return result
+
+
+@composite()
+def index_reduce(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """`self` with each slice of `source` reduced into the slice that `index` says along `dim`."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    places = [1] * source.dim()
+    places[dim] = -1
+    along = index.reshape(places).expand(source.shape)
+    found: Tensor = FUNCTIONS["scatter_reduce"](self, dim, along, source, reduce, include_self=include_self)
+    return found

@@ -159,9 +159,11 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    if is_grads_batched:
-        raise NotImplementedError("the shim has no batched gradients; call grad() once per gradient")
     chosen = _as_tuple(inputs)
+    if is_grads_batched:
+        rest: Any = True, create_graph, only_inputs, allow_unused, False, materialize_grads
+        rows = [grad(outputs, chosen, row, *rest) for row in _rows(_as_tuple(outputs), _as_tuple(grad_outputs))]
+        return tuple(None if column[0] is None else FUNCTIONS["stack"](column) for column in zip(*rows, strict=True))
     edges, grads = _roots(_as_tuple(outputs), grad_outputs)
     if not chosen:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
@@ -186,6 +188,20 @@ def grad(
     return tuple(found)
 
 
+def _rows(outputs: tuple[Any, ...], batches: tuple[Any, ...]) -> list[tuple[Tensor, ...]]:
+    """The gradients of each row of a batch. RuntimeError unless a row has the sizes of its output."""
+    for i, (out, batch) in enumerate(zip(outputs, batches, strict=True)):
+        if batch.shape[1:] != out.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{i}] has a shape of {batch.shape[1:]} and "
+                f"output[{i}] has a shape of {out.shape}. If you only want some tensors in `grad_output` to be "
+                "considered batched, consider using vmap."
+            )
+    return list(zip(*(batch.unbind() for batch in batches), strict=True))
+
+
 class _unsafe_preserve_version_counter:
     """Writes inside the block are not counted. RuntimeError on a tensor without a version counter."""
 
@@ -204,13 +220,13 @@ class _unsafe_preserve_version_counter:
 
 _HERE = "autograd"
 #: Modules that are imported when they are asked for.
-_SUBMODULES = ("graph", "grad_mode", "function", "functional", "variable")
+_SUBMODULES = ("forward_ad", "graph", "grad_mode", "function", "functional", "variable")
 _ELSEWHERE = homes_of({
     "autograd.function": "Function once_differentiable",
     "autograd.python_nodes": "set_detect_anomaly detect_anomaly set_multithreading_enabled is_multithreading_enabled",
     "autograd.gradient_checks": "gradcheck gradgradcheck",
     "autograd.variable": "Variable",
-    "autograd.grad_mode": "_force_original_view_tracking",
+    "autograd.grad_mode": "_force_original_view_tracking is_view_replay_enabled",
     "tape.saved_tensors": "SavedTensor",
     "core.gradient_modes": "no_grad enable_grad set_grad_enabled inference_mode",
 })  # fmt: skip

@@ -28,6 +28,8 @@ class _Context(Node):
         Node.__init__(self, [])
         self.to_save: tuple[Any, ...] | None = None
         self.saved: list[Saved | None] | None = None
+        self.for_forward: tuple[Any, ...] = ()
+        self.in_jvp = False
         self.dirty: tuple[Tensor, ...] = ()
         self.non_differentiable: tuple[Tensor, ...] = ()
         self._materialize = True
@@ -41,12 +43,13 @@ class _Context(Node):
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: object) -> None:
-        """Accepted; only `jvp` reads them, which the shim never calls."""
+        """Keep tensors for `jvp`, which sees them as `saved_tensors`."""
         if any(not isinstance(t, Tensor) and t is not None for t in tensors):
             raise AssertionError(
                 "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
                 "ctx."
             )
+        self.for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs forward wrote to; they must be returned."""
@@ -66,6 +69,8 @@ class _Context(Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
+        if self.in_jvp:
+            return self.for_forward
         if self.saved is None:
             return ()
         found = []
@@ -211,8 +216,10 @@ class Function(metaclass=_FunctionMeta):
         state = tls.state
         executable = state.grad_mode and any(ctx.needs_input_grad)
         edges: list[Edge | None] = [gradient_edge(t) for t in tensors] if executable else []
-        grad_mode = state.grad_mode
+        grad_mode, level = state.grad_mode, state.forward_level
         state.grad_mode = False
+        if level is not None:
+            level.enabled = False
         try:
             if separate:
                 output = cls.forward(*args, **kwargs)
@@ -228,9 +235,14 @@ class Function(metaclass=_FunctionMeta):
                     raise
         finally:
             state.grad_mode = grad_mode
+            if level is not None:
+                level.enabled = True
         if separate and ctx.to_save:
             _check_saved_as_is(ctx, output, tensors)
-        return _wrap(ctx, output, tensors, edges, executable)
+        found = _wrap(ctx, output, tensors, edges, executable)
+        if level is not None:
+            level.of_function(ctx, inputs, output, found)
+        return found
 
 
 def _check_saved_as_is(ctx: Any, output: Any, inputs: list[Tensor]) -> None:

@@ -250,14 +250,20 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian: for each output and input a tensor of the output's sizes followed by the input's."""
+    """The Jacobian: for each output and input a tensor of the output's sizes followed by the input's.
+
+    It is the same whichever way it is computed, so both strategies go backward.
+    """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
             'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
         )
-    if strategy == "forward-mode":
-        raise NotImplementedError("the shim has no forward-mode differentiation; use strategy='reverse-mode'")
+    if strategy == "forward-mode" and create_graph:
+        raise NotImplementedError(
+            'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported '
+            'together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+        )
     if vectorize and strict:
         raise RuntimeError(
             "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "

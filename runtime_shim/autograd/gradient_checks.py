@@ -1,7 +1,7 @@
 """`torch.autograd.gradcheck` and `gradgradcheck`: gradients against finite differences.
 
-Source of the behaviour: torch/autograd/gradcheck.py, its slow mode. Not checked: batched gradients, and forward-mode
-differentiation.
+Source of the behaviour: torch/autograd/gradcheck.py, its slow mode. Batched gradients are computed one by one, so to
+check them as well says nothing more.
 """
 
 from __future__ import annotations
@@ -50,13 +50,17 @@ def gradcheck(
     Inputs should be of double precision. GradcheckError if a gradient is off by more than `atol + rtol * |value|`, or
     if two runs of backward differ by more than `nondet_tol`; with `raise_exception=False`, False instead.
     """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     given = _as_tuple(inputs)
-    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("the shim has no forward-mode and no batched gradients; gradcheck without them")
     try:
-        _check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes)
-        if check_undefined_grad and check_backward_ad:
-            _check_undefined_gradients(func, given)
+        checked = _inputs_to_check(given)
+        if check_backward_ad:
+            _check(func, given, checked, eps, atol, rtol, nondet_tol, check_grad_dtypes)
+            if check_undefined_grad:
+                _check_undefined_gradients(func, given)
+        if check_forward_ad:
+            _check_forward(func, given, checked, eps, atol, rtol)
     except GradcheckError:
         if raise_exception:
             raise
@@ -85,7 +89,9 @@ def gradgradcheck(
 ) -> bool:
     """Compare the gradients of gradients with central differences. `grad_outputs` are drawn when not given."""
     if check_fwd_over_rev:
-        raise NotImplementedError("the shim has no forward-mode gradients; gradgradcheck without them")
+        raise NotImplementedError(
+            "the shim has no forward mode over backward; gradgradcheck without check_fwd_over_rev"
+        )
     given = _as_tuple(inputs)
     outputs = _differentiable(func(*given))
     if grad_outputs is None:
@@ -158,13 +164,13 @@ def _inputs_to_check(inputs: Sequence[object]) -> list[Tensor]:
 def _check(
     func: AnyFunction,
     inputs: Sequence[Any],
+    checked: list[Tensor],
     eps: float,
     atol: float,
     rtol: float,
     nondet_tol: float,
     dtypes: bool,
 ) -> None:
-    checked = _inputs_to_check(inputs)
     outputs = _differentiable(func(*inputs))
     if not outputs:
         _check_constant(func, inputs, checked, eps)
@@ -225,6 +231,60 @@ def _check_real_outputs(
                     f"{prefixes[i if len(prefixes) > 1 else 0]}Jacobian mismatch for output {i} with respect to input "
                     f"{j},\nnumerical:{_shown(expected)}\nanalytical:{_shown(found[j])}\n"
                 )
+
+
+def _check_forward(
+    func: AnyFunction, inputs: Sequence[Any], checked: list[Tensor], eps: float, atol: float, rtol: float
+) -> None:
+    """Compare the tangents of the outputs with central differences, along each element of each input."""
+    plain = [t.detach() if isinstance(t, Tensor) else t for t in inputs]
+    places = [n for n, t in enumerate(inputs) if any(t is one for one in checked)]
+    for j, place in enumerate(places):
+        elements = plain[place]._array
+        for part, step in (("imaginary", 1j), ("real", 1)) if elements.dtype.kind == "c" else (("", 1),):
+            tangents, differences = [], []
+            for index in np.ndindex(elements.shape):
+                tangents.append(_tangents(func, plain, places, place, index, step))
+                differences.append(_differences(func, plain, elements, index, eps * step))
+            for i, rows in enumerate(zip(zip(*tangents, strict=True), zip(*differences, strict=True), strict=True)):
+                found, expected = np.array(rows[0]), np.array(rows[1]) / (2 * eps)
+                if not np.allclose(found, expected, rtol, atol):
+                    prefix = f"While considering the {part} part of complex inputs only, " if part else ""
+                    raise GradcheckError(
+                        f"{prefix}Jacobian computed with forward mode mismatch for output {i} with respect to input "
+                        f"{j},\nnumerical:{_shown(expected)}\nanalytical:{_shown(found)}\n"
+                    )
+
+
+def _tangents(
+    func: AnyFunction, inputs: list[Any], places: list[int], place: int, index: tuple[int, ...], step: complex
+) -> list[Array]:
+    """The tangents of the outputs, where one element of an input has a tangent and the others' are zero."""
+    from .forward_ad import dual_level, make_dual, unpack_dual
+
+    with dual_level():
+        given = list(inputs)
+        for n in places:
+            direction = inputs[n].new_zeros(inputs[n].shape)
+            if n == place:
+                direction._array[index] = step
+            given[n] = make_dual(inputs[n], direction)
+        outputs = _as_tuple(func(*given))
+        pairs = [unpack_dual(o) for o in outputs if isinstance(o, Tensor) and o._array.dtype.kind in _GRADIENT]
+        return [np.zeros(o._array.size) if t is None else t._array.reshape(-1) for o, t in pairs]
+
+
+def _differences(
+    func: AnyFunction, inputs: list[Any], elements: Array, index: tuple[int, ...], step: complex
+) -> list[Array]:
+    found = []
+    before = elements[index].copy()
+    for value in (before + step, before - step):
+        elements[index] = value
+        outputs = [o for o in _as_tuple(func(*inputs)) if isinstance(o, Tensor) and o._array.dtype.kind in _GRADIENT]
+        found.append([np.array(o._array).reshape(-1) for o in outputs])
+    elements[index] = before
+    return [above - below for above, below in zip(*found, strict=True)]
 
 
 def _check_undefined_gradients(func: Callable[..., object], inputs: Sequence[object]) -> None:

@@ -14,6 +14,7 @@ _SHIM = __name__.rpartition(".core.")[0]
 ABOVE = {
     "aten.function_forms": "losses with a number for their reduction are those of nn.functional",
     "autograd": "torch.autograd.profiler is torch.profiler, and PyTorch's module has `torch`",
+    "autograd.forward_ad": "nested arguments and results are taken apart as torch.utils._pytree does",
     "core.supported_names": "what a namespace has is listed in the error for what it lacks",
     "dispatch.function_overrides": "functions of networks ask as well, once somebody wants to be asked",
     "jit.archive_loader": "an archive runs on the shim itself by default",

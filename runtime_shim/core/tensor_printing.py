@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .tensor import Tensor, attach, current_version, requires_grad
-from .thread_state import AUTOGRAD
+from .thread_state import AUTOGRAD, tls
 
 OPTIONS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 
@@ -217,6 +217,10 @@ def tensor_str(t: Tensor, contents: object = None) -> str:
         suffixes.append(f"grad_fn=<{_node_name(grad_fn)}>")
     elif requires_grad(t):
         suffixes.append("requires_grad=True")
+    level = tls.state.forward_level
+    tangent = None if level is None else level.tangent(t)
+    if tangent is not None:
+        suffixes.append(f"tangent={tensor_str(tangent)}")
     shown = _with_suffixes(prefix + text, suffixes, len(opening), False)
     return shown if plain or not getattr(t, "_is_param", False) else f"Parameter({shown})"
 

@@ -37,6 +37,7 @@ class ThreadState:
         "backward_start",
         "before_write",
         "excluded",
+        "forward_level",
         "function_modes",
         "function_off",
         "grad_mode",
@@ -73,6 +74,7 @@ class ThreadState:
         self.before_write: Any = None  # told of every tensor that an op is about to write to
         self.no_saved_tensor_hooks: str | None = None  # why there may be none
         self.backward_inputs = ""  # "accumulated" or "returned", if that backward has inputs to which it is confined
+        self.forward_level: Any = None  # of forward-mode differentiation, with its tangents
         self.transforms = 0  # how many of torch.func's transforms run within each other
         self.anomaly = False
         self.anomaly_checks_nan = True

@@ -303,10 +303,12 @@ def embedding_bag(
     fit together.
     """
     if weight.dtype == dtypes.int64 and input.is_floating_point():
-        raise ValueError(
+        warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
-            "deprecated, and should now be `embedding_bag(input, weight, ...)`."
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
         )
+        weight, input = input, weight
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the "
@@ -314,8 +316,6 @@ def embedding_bag(
         )
     if weight.dim() != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
-    if sparse:
-        raise NotImplementedError("the shim has no sparse gradients; supported: sparse=False")
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(

@@ -80,7 +80,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Rows of `weight` (rows, columns) by integer `indices` of any shape."""
+    """Rows of `weight` (rows, columns) by integer `indices` of any shape; its gradient is dense, also if `sparse`."""
     for position, (name, t) in enumerate((("weight", weight), ("indices", indices)), 1):
         if not isinstance(t, Tensor):
             raise TypeError(
@@ -93,8 +93,6 @@ def embedding(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
         )
-    if sparse:
-        raise NotImplementedError("the shim has no sparse gradients; supported: sparse=False")
     return _embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
