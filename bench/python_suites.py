@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from guardfix.runtime_shim.extension.cmake_package import write_torch_distribution  # noqa: E402
 
 
 class Suite(NamedTuple):
@@ -112,7 +115,10 @@ def outcomes_of(file: str) -> str:
 def run(python: str, backend: str, file: Path, outcomes: Path) -> None:
     """Run a file of tests, again after each test that ended the process."""
     outcomes.parent.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    path = [str(ROOT)]
+    if backend == "shim":  # what the tests start imports `torch` as well
+        path.append(str(write_torch_distribution(outcomes.parent / "as_torch")))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     for _ in range(60):
         before = outcomes.stat().st_size if outcomes.exists() else 0
         command = [python, "-m", "bench.torch_suites.suite_process", backend, str(file), str(outcomes)]
