@@ -148,6 +148,12 @@ def test_the_way_out_of_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "idle.py").write_text("import torch\n\ntorch.no_grad()\n")
     shown = guardfix("check", "--isolated", "a.cpp", "idle.py")
     assert shown.endswith("3 need your decision: `guardfix migrate --interactive`, `guardfix explain GF402`.\n")
+    escapes = "with torch.inference_mode():\n    w = torch.ones(2)\n(torch.ones(2, requires_grad=True) * w).sum()\n"
+    (tmp_path / "escape.py").write_text(f"import torch\n\n{escapes}")
+    shown = guardfix("check", "--isolated", "idle.py", "escape.py")
+    assert shown.endswith("2 need your decision: `guardfix explain GF402 GF501`.\n")
+    pages = guardfix("explain", "GF402", "gf501")
+    assert [line.split()[0] for line in pages.splitlines() if line.startswith("GF")] == ["GF402", "GF501"]
     told = guardfix("migrate", "--isolated", ".")
     assert told.count("GF101 no fix") == 1
     assert "(also a.cpp:6:3, b.cpp:2:3, b.cpp:6:3 and 2 more)" in told

@@ -106,6 +106,14 @@ def test_a_guard_that_no_program_enters_stays_undecided(program: Path) -> None:
     assert done.stdout.splitlines()[1] == "  Nothing that was run enters it, so nothing is known."
 
 
+def test_a_guard_that_no_program_compiles_stays_undecided(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "part.cpp").write_text(UNDECIDED.partition("static")[0])
+    (tmp_path / "program.cpp").write_text("#include <torch/torch.h>\nint main() { torch::NoGradGuard guard; }\n")
+    done = CliRunner().invoke(verify, ["--decide", str(tmp_path), "--isolated"])
+    assert (done.exit_code, done.stderr) == (1, "0 of 1 undecided guards decided by running.\n")
+    assert done.stdout.splitlines()[1] == "  Nothing that was run enters it, so nothing is known."
+
+
 BOUND = UNDECIDED.partition("int main")[0].replace("torch/torch.h", "torch/extension.h") + (
     "at::Tensor run(const at::Tensor& x) { return chosen(x); }\n"
     'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }\n'
