@@ -118,6 +118,9 @@ def test_a_change_is_made(folder: Path) -> None:
         pytest.param(["why", "log.txt", "--apply", "9"], "there are only 3 changes", id="too many"),
         pytest.param(["why", "KeyError: 'x'"], "there is no message of PyTorch about guards", id="another error"),
         pytest.param(["explain", "--traceback", "none.txt"], "no such file: none.txt", id="no file"),
+        pytest.param(["why", "logs/none.txt"], "no such file: logs/none.txt", id="no such log"),
+        pytest.param(["why"], "standard input is empty: pipe", id="nothing"),
+        pytest.param(["explain"], "standard input is empty: pipe", id="nothing to explain"),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments: list[str], part: str, folder: Path) -> None:
