@@ -282,7 +282,7 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
         yield "  No replacement can be tried here: there is no edit for it."
         return
     if not tried.trials[0].results:
-        yield "  Nothing that was run enters it, so nothing is known."
+        yield "  Nothing that was run enters it. Try `--test` or `--exercise`, or declare in a comment what it is for."
         return
     for trial in tried.trials:
         label = trial.replacement if trial.context is Context.REMOVE else f"With {trial.replacement}"
