@@ -1,13 +1,13 @@
-"""Bars as SVG inside a page: no script, no file beside it, and a table's worth of text for who can't see them."""
+"""Bars inside a page: no script and no file beside it. Labels and numbers are the page's own text, so they wrap."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-_WIDTH, _LABEL, _ROW, _BAR = 760, 290, 26, 16
-_NUMBER = 56
+_BAR = 16
+"""Height in pixels; across, a bar is as wide as the page lets it."""
 
 
 class BarSeries(NamedTuple):
@@ -22,35 +22,30 @@ def stacked_bars(title: str, rows: Mapping[str, Mapping[str, int]], series: Sequ
     if not rows:
         return ""
     totals = {label: sum(parts.values()) for label, parts in rows.items()}
-    scale = (_WIDTH - _LABEL - _NUMBER) / max(1, *totals.values())
-    height = _ROW * len(rows)
+    most = max(1, *totals.values())
     shown = []
-    for number, (label, parts) in enumerate(rows.items()):
-        y = number * _ROW
-        middle = y + _ROW / 2
-        name = f"{escape(_short(label))}<title>{escape(label)}</title>"
-        shown.append(f'<text x="{_LABEL - 8}" y="{middle:g}" class="label">{name}</text>')
-        x = float(_LABEL)
-        for one in series:
-            count = parts.get(one.name, 0)
-            if count:
-                tooltip = escape(f"{label}, {one.name}: {count:,}" if len(series) > 1 else f"{label}: {count:,}")
-                width = max(1.0, count * scale)
-                shown.append(
-                    f'<rect x="{x:.1f}" y="{y + (_ROW - _BAR) / 2:g}" width="{width:.1f}" height="{_BAR}" '
-                    f'class="{one.style}"><title>{tooltip}</title></rect>'
-                )
-                x += width
-        shown.append(f'<text x="{x + 6:.1f}" y="{middle:g}" class="number">{totals[label]:,}</text>')
+    for label, parts in rows.items():
+        counted = [(one, parts[one.name]) for one in series if parts.get(one.name)]
+        said = ", ".join(f"{one.name}: {count:,}" for one, count in counted) if len(series) > 1 else ""
+        heard = f'role="img" aria-label="{escape(said)}"' if said else 'aria-hidden="true"'
+        shown.append(
+            f'<li><span class="label">{escape(label)}</span>'
+            f'<svg width="100%" height="{_BAR}" {heard}>{"".join(_pieces(counted, most))}</svg>'
+            f'<span class="number">{totals[label]:,}</span></li>'
+        )
     legend = ""
     if len(series) > 1:
         keys = "".join(f'<span><i class="{one.style}"></i>{escape(one.name)}</span>' for one in series)
         legend = f'<p class="legend">{keys}</p>'
-    return (
-        f"<figure><figcaption>{escape(title)}</figcaption>{legend}"
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(title)}">{"".join(shown)}</svg></figure>'
-    )
+    return f'<figure><figcaption>{escape(title)}</figcaption>{legend}<ul class="bars">{"".join(shown)}</ul></figure>'
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= 38 else "…" + label[-37:]
+def _pieces(counted: Sequence[tuple[BarSeries, int]], most: int) -> Iterator[str]:
+    at = 0.0
+    for one, count in counted:
+        width = max(0.3, 100 * count / most)
+        yield (
+            f'<rect x="{at:.2f}%" width="{width:.2f}%" height="{_BAR}" class="{one.style}">'
+            f"<title>{escape(one.name)}: {count:,}</title></rect>"
+        )
+        at += width

@@ -52,10 +52,11 @@ def _shown(value: str | int | float | None) -> str:
     return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
 
 
-def html_tiles(tiles: Iterable[tuple[int, str]]) -> str:
-    """Numbers with what they count; zeros say nothing and are left out."""
-    return (
-        '<div class="tiles">'
-        + "".join(f"<div><b>{number:,}</b><span>{escape(what)}</span></div>" for number, what in tiles if number)
-        + "</div>"
-    )
+def html_tiles(tiles: Iterable[tuple[int, str, str]]) -> str:
+    """Numbers with what they count, of one and of more; zeros say nothing and are left out."""
+    shown = [
+        f"<div><b>{number:,}</b><span>{escape(one if number == 1 else more)}</span></div>"
+        for number, one, more in tiles
+        if number
+    ]
+    return f'<div class="tiles">{"".join(shown)}</div>'

@@ -133,8 +133,8 @@ def _sentence(repositories: list[dict[str, Any]]) -> str:
     sums = {name: sum(row[name] or 0 for row in repositories) for name in _STEP_WORDS}
     counts = [f"{count:,} {_STEP_WORDS[name][count != 1]}" for name, count in sums.items() if count]
     if not counts and any(row["outcome"] == "waiting" for row in repositories):
-        return "Not finished: no old guard so far"
-    return ", ".join(counts) or "No old guard in sight"
+        return "Not finished; no old guards so far"
+    return ", ".join(counts) or "No old guards"
 
 
 _STEP_WORDS = {
@@ -151,8 +151,8 @@ def _index(
     for row in repositories:
         outcomes[row["outcome"] if row["outcome"] in outcomes else "failed"] += 1
     total = len(repositories)
-    done, failed, waiting = outcomes.values()
-    yield f"<p>{done:,} of {total:,} done, {failed:,} failed, {waiting:,} waiting</p>"
+    others = "".join(f", {count:,} {name}" for name, count in outcomes.items() if count and name != "done")
+    yield f"<p>{outcomes['done']:,} of {total:,} done{others}</p>"
     styles = (("done", "good"), ("failed", "bad"), ("waiting", "pale"))
     at = 0.0
     parts = ""
@@ -168,11 +168,11 @@ def _index(
     yield from _next_steps(outcomes, sums, steps, connection)
     yield html_tiles(
         [
-            (len({row["repository"] for row in repositories}), "repositories"),
-            (sums["files"], "files"),
-            (sums["old_uses"], "old guards"),
-            (with_old, "repositories with an old guard"),
-            (sums["patches"], "patches"),
+            (len({row["repository"] for row in repositories}), "repository", "repositories"),
+            (sums["files"], "file", "files"),
+            (sums["old_uses"], "old guard", "old guards"),
+            (with_old, "repository with an old guard", "repositories with an old guard"),
+            (sums["patches"], "patch", "patches"),
         ]
     )
     yield from _figures(
@@ -217,21 +217,23 @@ def _next_steps(
     """What to do now, where something is still missing from the page."""
     notices = []
     if not sum(outcomes.values()):
-        notices.append("The manifest names no repository: add some, and run <code>guardfix campaign run</code>.")
+        notices.append("The manifest names no repositories: add some, then run <code>guardfix campaign run</code>.")
     elif outcomes["waiting"]:
         notices.append(
-            f"{outcomes['waiting']:,} are waiting: the same <code>guardfix campaign run</code> goes on with them."
+            f"{outcomes['waiting']:,} waiting: run the same <code>guardfix campaign run</code> again to go on."
         )
     if outcomes["failed"]:
         again = "<code>guardfix campaign run --retry</code> tries them again"
         notices.append(f"{outcomes['failed']:,} failed: the reasons are below; {again}.")
     if outcomes["done"] and not sums["uses"]:
-        notices.append("No guard was found in any of them: there is nothing to migrate.")
+        notices.append("No guards were found, so there is nothing to migrate.")
     elif sums["patches"] and not connection.execute(_VERDICTS).fetchall():
-        notices.append("Nothing was run: <code>guardfix campaign run --verify</code> compares programs and tests.")
+        notices.append(
+            "No program was run: <code>guardfix campaign run --verify</code> does so before and after the migration."
+        )
     if count := steps.get("decide"):
-        who = f"{count:,} {'is' if count == 1 else 'are'} for a person to decide"
-        notices.append(f"{who}: the pages of the repositories show why.")
+        needs = f"{count:,} {'needs' if count == 1 else 'need'} a decision"
+        notices.append(f"{needs}: each repository's page shows why.")
     if notices:
         yield f"<ul>{''.join(f'<li>{line}</li>' for line in notices)}</ul>"
 
@@ -239,7 +241,7 @@ def _next_steps(
 def _failures(repositories: list[dict[str, Any]]) -> Iterator[str]:
     failed = [row for row in repositories if row["outcome"] not in ("done", "waiting")]
     if failed:
-        yield "<h2>Could not be looked at</h2>"
+        yield "<h2>Failed</h2>"
         rows = [(escape(_label(row)), escape(row["outcome"]), escape(row["reason"] or "")) for row in failed]
         yield html_table(("repository", "outcome", "reason"), rows, frozenset())
 
@@ -257,7 +259,7 @@ def _repository_table(repositories: list[dict[str, Any]], names: Mapping[str, st
         if not (row["uses"] or row["findings"]):
             continue
         link = f'<a href="{_PAGES}/{quote(names[row["repository"]])}">{escape(_label(row))}</a>'
-        counts = [row[name] for name in ("files", "uses", "old_uses", "apply", "review", "decide", "patches")]
+        counts = [row[name] or 0 for name in ("files", "uses", "old_uses", "apply", "review", "decide", "patches")]
         commit = f"<code>{escape(_short_commit(row))}</code>"
         shown.append((link, commit, *counts, row["seconds"], row["peak_megabytes"]))
     without = sum(row["outcome"] == "done" and not (row["uses"] or row["findings"]) for row in repositories)

@@ -30,9 +30,9 @@ from .options import complete_rule
 def command(what: tuple[str, ...], traceback: str | None) -> None:
     """Explain a rule, a group of rules, a guard, or an error message of PyTorch.
 
-    WHAT is a rule's code (GF101) or name (legacy-guard), a group (raises), a guard (torch.no_grad), a part of these, or
-    an error message, pasted or, with `-`, piped. ALL prints the documentation of all rules but those of plugins, as in
-    docs/rules.md; ERRORS all messages, as in docs/errors.md.
+    WHAT is a rule's code (GF101) or name (legacy-guard), or several; a group (raises); a guard (torch.no_grad); a part
+    of these; or an error message, pasted or, with `-`, piped. ALL prints the documentation of all rules but those of
+    plugins, as in docs/rules.md; ERRORS all messages, as in docs/errors.md.
     """
     if traceback is not None:
         _explain_error((traceback,))
@@ -54,7 +54,8 @@ def command(what: tuple[str, ...], traceback: str | None) -> None:
         echo(errors_page(), nl=False)
         return
     try:
-        found = find_rules(text, configured_rules())
+        plugged = configured_rules()
+        found = [rule for name in what for rule in find_rules(name, plugged)]
     except UnknownRule:
         _explain_other(text)
         return

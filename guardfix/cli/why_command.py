@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 4 << 20
 """Characters of a log that are read, from its end: the error is there."""
+_PATH = re.compile(r"\S*[/\\.]\w{1,5}")
+"""What nobody would paste as an error: one word that ends as a file's name does."""
 
 
 @click.command("why", short_help="From an error message or traceback to its cause, and what cures it.")
@@ -62,12 +65,17 @@ def error_text(given: Sequence[str]) -> str:
         except OSError as error:
             raise Failure(f"{given[0]}: {error.strerror or error}") from None
     if given and tuple(given) != ("-",):
+        if len(given) == 1 and _PATH.fullmatch(given[0]):
+            raise Failure(f"no such file: {given[0]}")
         return " ".join(given)
     if sys.stdin is None:
         raise Failure("standard input is closed")
     if sys.stdin.isatty():
         echo("Paste the error, then press Ctrl-D on a line of its own:", err=True)
-    return sys.stdin.buffer.read().decode("utf-8", "replace")[-_LARGEST:]
+    read = sys.stdin.buffer.read().decode("utf-8", "replace")[-_LARGEST:]
+    if not read.strip():
+        raise Failure("standard input is empty: pipe a program's output, as in `python train.py 2>&1 | guardfix why`")
+    return read
 
 
 def _again(given: Sequence[str]) -> str:

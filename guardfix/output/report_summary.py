@@ -48,12 +48,16 @@ def summary(report: FixableReport, width: int | None = None, paths: Sequence[str
     return "".join(f"{part}\n" for paragraph in line.split("\n") for part in wrapped(paragraph, width, indent=TAB))
 
 
+_MOST_RULES = 3
+"""That a summary names; the findings above it name all."""
+
+
 def _deciding(report: FixableReport) -> str:
     """The commands for findings without a fix that can be applied: guards to decide about, then the rest."""
     left = [f for f in report.findings if f.fix is None or f.fix.applicability is Applicability.DISPLAY]
     commands = ["`guardfix migrate --interactive`"] if any(map(is_for_a_person, left)) else []
-    rest = next((finding.code for finding in left if not is_for_a_person(finding)), None)
-    return ", ".join([*commands, *([f"`guardfix explain {rest}`"] if rest is not None else [])])
+    rest = sorted({finding.code for finding in left if not is_for_a_person(finding)})
+    return ", ".join([*commands, *([f"`guardfix explain {' '.join(rest[:_MOST_RULES])}`"] if rest else [])])
 
 
 def is_for_a_person(finding: FixableFinding) -> bool:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
-from guardfix.linter.findings import Confidence, Context
+from guardfix.linter.findings import Applicability, Confidence, Context
 
 from .judging.counted_guards import CountedText
 from .judging.guard_sites import GuardSite, SourcePlace, linkless_path
 from .judging.verdicts import Judgement, Verdict
 from .program_copies import Settings
-from .programs.program_migration import Migration
+from .programs.program_migration import Applied, Migration
 from .programs.project_walk import files_below
 from .verifying import verify
 
@@ -267,6 +267,7 @@ def _migration(
     return (
         Migration(
             texts={path: source.encode(text)},
+            applied=(Applied(site.place, fix.applicability is Applicability.UNSAFE, fix.message),),
             sites=(replace(site, counted=(True, bool(counted_after))),),
             counted={path: (source.encode(before), source.encode(after))},
         ),
@@ -281,7 +282,7 @@ def tried_lines(tried: TriedGuard) -> Iterator[str]:
         yield "  No replacement can be tried here: there is no edit for it."
         return
     if not tried.trials[0].results:
-        yield "  Nothing that was run enters it, so nothing is known."
+        yield "  Nothing that was run enters it. Try `--test` or `--exercise`, or declare in a comment what it is for."
         return
     for trial in tried.trials:
         label = trial.replacement if trial.context is Context.REMOVE else f"With {trial.replacement}"

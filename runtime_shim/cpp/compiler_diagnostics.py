@@ -221,6 +221,8 @@ def traceback_text(error: BaseException, source: str, *, all_frames: bool = Fals
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != source:
         trace = trace.tb_next
+    if trace is None and isinstance(error, SyntaxError):  # the program itself can't be read
+        return "".join(traceback.format_exception_only(error))
     shown = traceback.TracebackException(type(error), error, trace or error.__traceback__)
     if not all_frames:
         _leave_out_own(shown, set())

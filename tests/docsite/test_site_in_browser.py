@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -84,6 +85,20 @@ const ask = () => { if (list.children.length) { setTimeout(ask, 30); return; }
 ask();"""
 """The result with the highest score, which Enter opens; the theme puts the page's own title above its parts."""
 
+
+@needs_chromium
+def test_code_can_be_reached_by_keyboard_at_each_width(built: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    pytest.importorskip("selenium")
+    out_of_reach = "return [...document.querySelectorAll('pre > code')].filter((one) => one.tabIndex < 0).length"
+    with served(built[0]) as address, browser_at(address, 390) as driver:
+        driver.execute_async_script(_SETTLED)
+        for width in (340, 1280, 390):  # the theme looks again at what scrolls
+            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            time.sleep(0.3)
+            assert driver.execute_script(out_of_reach) == 0
+
+
 LOOKS = [pytest.param(0, 1280, "light", id="wide, light"), pytest.param(1, 390, "dark", id="narrow, dark")]
 """Half of the pages are looked at in each: axe takes a second for a page."""
 
@@ -100,7 +115,7 @@ def test_each_page_fits_and_can_be_read_by_all(
     assert len(pages) > 50
     wrong = {}
     with served(folder) as address, browser_at(address, width, theme) as driver:
-        for page in pages[half::2]:
+        for page in {".", *pages[half::2]}:
             driver.get(f"{address}{page}/" if page != "." else address)
             driver.execute_async_script(_SETTLED)
             found = [*accessibility_violations(driver), *([] if fits(driver) else ["it is wider than the window"])]

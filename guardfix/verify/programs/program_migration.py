@@ -83,13 +83,14 @@ class Migration:
         def matters(path: Path) -> bool:
             return path in own or (path.suffix in suffixes if suffixes else path.suffix not in _SOURCES)
 
+        left = [left for left in self.left if matters(linkless_path(left.place.path))]
         return replace(
             self,
             texts={path: text for path, text in self.texts.items() if matters(path)},
             counted={path: texts for path, texts in self.counted.items() if matters(path)},
             sites=tuple(site for site in self.sites if matters(linkless_path(site.place.path))),
             applied=tuple(fix for fix in self.applied if matters(linkless_path(fix.place.path))),
-            left=tuple(left for left in self.left if matters(linkless_path(left.place.path))),
+            left=tuple(sorted(left, key=lambda one: linkless_path(one.place.path) not in own)),
             old_guards=frozenset(path for path in self.old_guards if matters(path)),
         )
 

@@ -118,6 +118,9 @@ def test_a_change_is_made(folder: Path) -> None:
         pytest.param(["why", "log.txt", "--apply", "9"], "there are only 3 changes", id="too many"),
         pytest.param(["why", "KeyError: 'x'"], "there is no message of PyTorch about guards", id="another error"),
         pytest.param(["explain", "--traceback", "none.txt"], "no such file: none.txt", id="no file"),
+        pytest.param(["why", "logs/none.txt"], "no such file: logs/none.txt", id="no such log"),
+        pytest.param(["why"], "standard input is empty: pipe", id="nothing"),
+        pytest.param(["explain"], "standard input is empty: pipe", id="nothing to explain"),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments: list[str], part: str, folder: Path) -> None:
@@ -148,6 +151,12 @@ def test_the_way_out_of_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "idle.py").write_text("import torch\n\ntorch.no_grad()\n")
     shown = guardfix("check", "--isolated", "a.cpp", "idle.py")
     assert shown.endswith("3 need your decision: `guardfix migrate --interactive`, `guardfix explain GF402`.\n")
+    escapes = "with torch.inference_mode():\n    w = torch.ones(2)\n(torch.ones(2, requires_grad=True) * w).sum()\n"
+    (tmp_path / "escape.py").write_text(f"import torch\n\n{escapes}")
+    shown = guardfix("check", "--isolated", "idle.py", "escape.py")
+    assert shown.endswith("2 need your decision: `guardfix explain GF402 GF501`.\n")
+    pages = guardfix("explain", "GF402", "gf501")
+    assert [line.split()[0] for line in pages.splitlines() if line.startswith("GF")] == ["GF402", "GF501"]
     told = guardfix("migrate", "--isolated", ".")
     assert told.count("GF101 no fix") == 1
     assert "(also a.cpp:6:3, b.cpp:2:3, b.cpp:6:3 and 2 more)" in told

@@ -196,6 +196,13 @@ def test_an_error_of_the_programs_own_ends_it_as_ever(tmp_path: Path) -> None:
     assert done.stderr == "terminate called after throwing an instance of 'std::runtime_error'\n  what():  no file\n"
 
 
+def test_a_program_that_is_no_python_is_refused_as_python_does(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = (\n")
+    done = guardfix_run("a.py", cwd=tmp_path)
+    shown = "  File \"a.py\", line 1\n    x = (\n        ^\nSyntaxError: '(' was never closed\n"
+    assert (done.returncode, done.stderr) == (1, shown)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no such names there")
 @pytest.mark.parametrize("options", [pytest.param((), id="as it is"), pytest.param(("--contain",), id="contained")])
 @pytest.mark.parametrize(

@@ -103,7 +103,21 @@ def test_a_guard_that_no_program_enters_stays_undecided(program: Path) -> None:
     program.write_text(UNDECIDED.replace("auto y = chosen(w);", "auto y = w * 2;").replace("  y.add_(1);\n", ""))
     done = CliRunner().invoke(verify, ["--decide", str(program), "--isolated"])
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[1] == "  Nothing that was run enters it, so nothing is known."
+    assert (
+        done.stdout.splitlines()[1]
+        == "  Nothing that was run enters it. Try `--test` or `--exercise`, or declare in a comment what it is for."
+    )
+
+
+def test_a_guard_that_no_program_compiles_stays_undecided(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "part.cpp").write_text(UNDECIDED.partition("static")[0])
+    (tmp_path / "program.cpp").write_text("#include <torch/torch.h>\nint main() { torch::NoGradGuard guard; }\n")
+    done = CliRunner().invoke(verify, ["--decide", str(tmp_path), "--isolated"])
+    assert (done.exit_code, done.stderr) == (1, "0 of 1 undecided guards decided by running.\n")
+    assert (
+        done.stdout.splitlines()[1]
+        == "  Nothing that was run enters it. Try `--test` or `--exercise`, or declare in a comment what it is for."
+    )
 
 
 BOUND = UNDECIDED.partition("int main")[0].replace("torch/torch.h", "torch/extension.h") + (

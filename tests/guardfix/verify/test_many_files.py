@@ -13,6 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
+from guardfix.codemods.apply.leftovers import Why
+from guardfix.verify.judging.guard_sites import SourcePlace
+from guardfix.verify.programs.program_discovery import Program
+from guardfix.verify.programs.program_migration import Left, Migration
 
 FILES = {
     "include/model.h": """\
@@ -240,3 +244,10 @@ def test_what_cannot_be_loaded_is_told_of_the_users_file(tmp_path: Path, text: s
     assert (status, entry["verdict"]) == (1, "unsupported")
     assert entry["reason"].startswith("the program can't be loaded: " + reason.format(os.path.relpath(program)))
     assert entry["advice"].startswith(advice)
+
+
+def test_a_program_s_own_findings_come_first() -> None:
+    places = [SourcePlace(f"{name}.py", 3, 1, "GF402") for name in ("helper", "program", "other")]
+    migration = Migration(left=tuple(Left(place, Why.NO_FIX, "", True) for place in places))
+    program = Program(Path("program.py"), Path(), named=True)
+    assert [one.place.path for one in migration.of(program).left] == ["program.py", "helper.py", "other.py"]
