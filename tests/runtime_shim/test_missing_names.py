@@ -43,6 +43,7 @@ def run(text: str, name: str = "__main__") -> dict[str, Any]:
         "def f(x: torch.orgqr | None, y: None | torch.orgqr = None, z: int | torch.orgqr = 1): pass",
         "class Both(torch.nn.Module, torch.optim.ASGD): pass",
         "class Writer(torch.onnx.ONNXProgram, dict): x = torch.sparse.sum",
+        "from typing import Protocol\nclass Steps(Protocol):\n  def step(self): ...\nclass Own(ASGD, Steps): pass",
         "class Table(ASGD[int]): step = ASGD.step",
         "def f(x: torch.orgqr[int] = None): pass",
         "assert not isinstance(torch.ones(1), ASGD) and not issubclass(torch.optim.SGD, torch.optim.ASGD)",
@@ -75,6 +76,7 @@ def test_what_does_not_use_it_goes_on(text: str) -> None:
         ("ASGD([])", "torch.optim.ASGD"),
         ("class Own(ASGD):\n  def __init__(self): pass\nOwn()", "torch.optim.ASGD"),
         ("class Own(torch.nn.Module, ASGD): pass\nOwn()", "torch.optim.ASGD"),
+        ("torch.eye(2).to_sparse()", "torch.Tensor.to_sparse"),
         ("ASGD.step(1)", "torch.optim.ASGD"),
         ("torch.orgqr.default", "torch.orgqr"),
         ("getattr(torch, 'orgqr')", "torch.orgqr"),
@@ -95,6 +97,8 @@ def decorated(x): return x
 made = ASGD([])
 table = torch.orgqr(1)["x"]
 class Own(torch.orgqr(1)): pass
+class Cases:
+    sparse = [torch.eye(n).to_sparse() for n in (1, 2)]
 """
 
 
@@ -108,6 +112,7 @@ def test_what_a_module_calls_while_it_is_imported_refuses_when_it_is_used() -> N
         lambda: list(names["table"]),
         lambda: names["Own"](),
         lambda: bool(names["made"]),
+        lambda: names["Cases"].sparse[1] * 2,
     ):
         with pytest.raises(NotImplementedError, match="the shim has no torch"):
             used()
