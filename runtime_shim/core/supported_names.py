@@ -129,14 +129,19 @@ class _MissingModule(ModuleType):
 
 def _is_imported(frame: Any) -> bool:
     """Whether the code is of a module that is being imported, or of a class or a comprehension in it."""
-    while not frame.f_code.co_flags & inspect.CO_OPTIMIZED or frame.f_code.co_name in _COMPREHENSIONS:
+    while not frame.f_code.co_flags & inspect.CO_OPTIMIZED or _is_passed_over(frame):
         if frame.f_code.co_name == "<module>":
             return bool(frame.f_globals.get("__name__", "__main__") != "__main__")
         frame = frame.f_back
     return False
 
 
-_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
+def _is_passed_over(frame: Any) -> bool:
+    """Whether it is of a comprehension, or makes classes (`watch_for_classes`)."""
+    name = frame.f_code.co_name
+    if name == "build":
+        return str(frame.f_globals.get("__name__")).startswith(_SHIM)
+    return name in ("<listcomp>", "<setcomp>", "<dictcomp>")
 
 
 def _called(dotted: str) -> Any:

@@ -12,6 +12,7 @@ import pytest
 
 from guardfix.runtime_shim.core import supported_names
 from guardfix.runtime_shim.cpp.extension_module import bound_to
+from guardfix.runtime_shim.extension.cmake_package import write_torch_distribution
 
 BEFORE = "import torch, torch.onnx, torch.nn.utils.prune as prune\nfrom torch.optim import ASGD\n"
 
@@ -118,6 +119,21 @@ def test_what_a_module_calls_while_it_is_imported_refuses_when_it_is_used() -> N
             used()
     with pytest.raises(NotImplementedError, match=r"the shim has no torch\.utils\.benchmark"):
         run(IMPORTED)  # a script's own code is what it does
+
+
+def test_a_bound_name_sees_classes_of_others_from_the_start(tmp_path: Path) -> None:
+    program = tmp_path / "library.py"
+    program.write_text(
+        "import torch\n"
+        "class Other:\n"
+        "    lacking = [torch.ones(1).to_sparse() for _ in (1,)]\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, func, types, args=(), kwargs=None): return func.__name__\n"
+    )
+    write_torch_distribution(tmp_path)
+    script = "import torch, library; print(torch.inverse(library.Other()), torch.abs(library.Other()))"
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {script}"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "inverse abs\n"
 
 
 def test_a_placeholder_says_what_it_stands_for() -> None:

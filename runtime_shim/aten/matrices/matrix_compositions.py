@@ -115,7 +115,7 @@ def _with_info(name: str, plain: str, result: str) -> None:
     """`linalg.{name}_ex`, which says what failed instead of raising an error."""
     results = return_type(f"linalg_{name}_ex", f"{result} info")
 
-    @composite(f"linalg_{name}_ex", method=False)
+    @composite(f"linalg_{name}_ex", method=False, out=RESIZED)
     def call(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
         options = {"upper": upper} if upper else {}
         try:
