@@ -13,6 +13,7 @@ table. Exit status 1 when the mean share of tests is below 85 %.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -44,8 +45,20 @@ else:
 MANIFEST = Path(__file__).with_suffix(".toml")
 TARGET = 0.85
 START, END = "<!-- projects: bench/public_projects.py writes this table -->\n", "<!-- end of projects -->"
-_SKIPPED = ("cuda", "hip", "mps", "xpu", "test", "third_party", "external", "benchmark", "example")
+_SKIPPED = re.compile(r"(?<![a-z])(cuda|hip|mps|xpu|tests?|third_?party|external|benchmarks?|examples?)(?![a-z])")
+"""Words in the paths of sources that aren't compiled for the CPU, or aren't the project's own."""
 _REGISTERED = re.compile(r"\.impl\(\s*(?:TORCH_SELECTIVE_NAME\()?\"[^\"]+\"\)?,\s*(?:TORCH_FN\(|&)?([\w:]+)")
+
+
+@contextlib.contextmanager
+def made_whole(target: Path) -> Iterator[Path]:
+    """A folder that becomes `target` when all is in it, and is gone when something fails."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        yield Path(folder)
+        found = [path for path in Path(folder).iterdir() if path.is_dir()]
+        (found[0] if len(found) == 1 else Path(folder)).rename(target)
+        Path(folder).mkdir(exist_ok=True)  # which is to be removed
 
 
 def fetched(row: dict[str, Any], checkouts: Path) -> Path:
@@ -54,34 +67,48 @@ def fetched(row: dict[str, Any], checkouts: Path) -> Path:
     if root.is_dir():
         return root
     kind, _, source = row["source"].partition(":")
-    if kind == "github":
-        name, _, commit = source.partition("@")
-        subprocess.run(["git", "clone", "--quiet", f"https://github.com/{name}", str(root)], check=True)
-        if commit:
-            subprocess.run(["git", "-C", str(root), "checkout", "--quiet", commit], check=True)
-        return root
-    with tempfile.TemporaryDirectory() as folder:
-        options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--dest", folder]
-        subprocess.run([sys.executable, "-m", "pip", "download", *options, source], check=True, timeout=300)
-        with tarfile.open(next(Path(folder).glob("*.tar.gz"))) as archive:
-            archive.extractall(folder, filter="data")
-        next(path for path in Path(folder).iterdir() if path.is_dir()).rename(root)
+    with made_whole(root) as folder:
+        if kind == "github":
+            name, _, commit = source.partition("@")
+            clone = str(folder / "clone")
+            subprocess.run(["git", "clone", "--quiet", f"https://github.com/{name}", clone], check=True)
+            if commit:
+                subprocess.run(["git", "-C", clone, "checkout", "--quiet", commit], check=True)
+        else:
+            options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--dest", str(folder)]
+            subprocess.run([sys.executable, "-m", "pip", "download", *options, source], check=True, timeout=300)
+            with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+                archive.extractall(folder, filter="data")
     return root
 
 
 def provided(row: dict[str, Any], checkouts: Path) -> str:
     """The folder with what its tests import beside torch."""
-    folder: Path = checkouts / "needs" / row["name"]
-    if row.get("needs") and not folder.is_dir():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder)]
-        subprocess.run([*command, *row["needs"]], check=True, timeout=300)
-    return str(folder)
+    target: Path = checkouts / "needs" / row["name"]
+    if row.get("needs") and not target.is_dir():
+        with made_whole(target) as folder:
+            command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder / "all")]
+            subprocess.run([*command, *row["needs"]], check=True, timeout=300)
+    return str(target)
+
+
+@contextlib.contextmanager
+def set_variables(variables: dict[str, str]) -> Iterator[None]:
+    """These variables are set for what is run inside, and are then what they were."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    pass_variables(tuple(variables))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def units_of(root: Path) -> list[str]:
     """The C++ sources for the CPU, without those of tests and of other libraries."""
     found = (path for suffix in ("cpp", "cc") for path in root.rglob(f"*.{suffix}"))
-    return sorted(str(p) for p in found if not any(part in str(p.relative_to(root)).lower() for part in _SKIPPED))
+    return sorted(str(p) for p in found if not _SKIPPED.search(str(p.relative_to(root)).lower()))
 
 
 def with_planted_guards(root: Path) -> int:
@@ -104,8 +131,13 @@ def measure(row: dict[str, Any], checkouts: Path, python: str | None, seconds: f
     """What is known about the project, with what could be measured now."""
     root = fetched(row, checkouts)
     variables = {"PYTHONPATH": provided(row, checkouts), **row.get("variables", {})}
-    os.environ.update(variables)
-    pass_variables(tuple(variables))
+    with set_variables(variables):
+        return measured_in(row, root, tuple(variables), python, seconds, known)
+
+
+def measured_in(
+    row: dict[str, Any], root: Path, variables: tuple[str, ...], python: str | None, seconds: float, known: Any
+) -> dict[str, Any]:
     project = Project(row["name"], row["tests"], built_in=row.get("built_in", ""))
     found: dict[str, Any] = {"name": row["name"], "round": row["round"], "torch": known.get("torch")}
     if python and not found["torch"]:
@@ -126,7 +158,7 @@ def measure(row: dict[str, Any], checkouts: Path, python: str | None, seconds: f
         began = time.monotonic()
         command = f"python -m pytest -q -p no:cacheprovider {row['tests']}"
         if any(guards):
-            report = verify_json(copy, command, seconds, variables=tuple(variables))
+            report = verify_json(copy, command, seconds, variables=variables)
             found["seconds"] = time.monotonic() - began
             tests = {test["name"]: (test["before"], test["missing"] or test["reason"]) for test in report["tests"]}
             found["guards"] = {

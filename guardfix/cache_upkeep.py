@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import glob
 import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from guardfix.linter.files.entry_store import EntryStore
 from guardfix.linter.files.user_cache import facts_folder, user_cache_folder
@@ -34,11 +35,38 @@ def cache_size() -> int:
     return sum(_size_and_use(folder)[0] for folder in _all_folders())
 
 
-def clean_cache() -> None:
-    """Remove everything that can be made again. What the user has agreed to stays. Raises `OSError`."""
+def clean_cache() -> bool:
+    """Remove everything that can be made again. What the user has agreed to stays. Raises `OSError`.
+
+    False where something is compiled at the moment: what that needs stays as well.
+    """
+    done = True
     for folder in _all_folders():
-        with suppress(FileNotFoundError):
-            _remove(folder)
+        with _alone_in(folder) as alone, suppress(FileNotFoundError):
+            done = done and alone
+            if alone:
+                _remove(folder)
+    return done
+
+
+@contextmanager
+def _alone_in(folder: str) -> Iterator[bool]:
+    """Whether nothing is compiled in the folder, which is so as long as this lasts."""
+    name = os.path.basename(folder)
+    within = {"extensions": ("..", "programs"), "contained": ("programs",)}.get(name, ())
+    try:
+        lock = os.open(os.path.join(folder, *within, "unfinished"), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:  # it isn't there
+        yield True
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(lock)
 
 
 def prune_cache(days: int, largest: int) -> None:

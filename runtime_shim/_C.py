@@ -353,6 +353,10 @@ def __getattr__(name: str) -> Any:
     return _missing("torch._C", name)
 
 
+def _get_tracing_state() -> None:
+    """Nothing is being traced in the way that PyTorch's tracer does it."""
+
+
 def _late(name: str) -> Any:
     module, own = _LATE[name]
     return getattr(late_module(module), own)
@@ -360,6 +364,7 @@ def _late(name: str) -> Any:
 
 #: Names that need modules which few programs use, and where they are.
 _LATE = {
+    "_is_tracing": ("jit", "is_tracing"),
     "_current_autograd_node": ("autograd.backward_engine", "running_node"),
     "_get_current_graph_task_keep_graph": ("autograd.backward_engine", "keeps_graph"),
     "_dispatch_has_kernel": ("library.op_library", "has_kernel"),

@@ -73,6 +73,7 @@ _SUBPACKAGES = """
 _MODULES = {
     **{name: name for name in _SUBPACKAGES.split()},
     "xpu": "mps",
+    "_vmap_internals": "func",
     "_tensor": "core.tensor",
     "storage": "aten.bit_views",
     "tracing": "core.tracing",

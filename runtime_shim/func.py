@@ -283,6 +283,11 @@ def vmap(
     return wrapper
 
 
+def _vmap(func: Function, in_dims: object = 0, out_dims: object = 0, allow_none_pass_through: bool = False) -> Function:
+    """`torch._vmap_internals._vmap`, the older name. A result that is None is refused in any case."""
+    return vmap(func, in_dims, out_dims)
+
+
 def _call_once(func: Function, args: Any, kwargs: Any, randomness: str, is_first: bool) -> Any:
     before = default_generator.get_state()
     output = func(*args, **kwargs)

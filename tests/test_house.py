@@ -211,6 +211,7 @@ NOT_REACHED = {
         ["distributions/continuous_distributions.py", "distributions/distribution.py"],
         "what libraries of normalizing flows and policies are made of",
     ),
+    "aten/matrices/lu_factors.py": "torch.linalg's factors that libraries of flows and of equations build on",
     "jit/script_printing.py": "archives print and format",
     "nn/cpp.py": "modules that extensions bind",
 }

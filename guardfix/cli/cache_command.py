@@ -53,10 +53,12 @@ def clean() -> None:
 
     before = cache_size()
     try:
-        clean_cache()
+        done = clean_cache()
     except OSError as error:
         raise Failure(f"{error.filename}: cannot be removed: {error.strerror}") from None
     _tell(before)
+    if not done:
+        echo("Something is being compiled: what that needs stays. Run this again when it is done.", err=True)
 
 
 @command.command("prune")

@@ -192,11 +192,12 @@ class _Trial:
         return self.copies.run(programs, name, self.subject.program, guards=guards, meaning=meaning)
 
     def _judge(self, runs: Sequence[ProgramRun], uncovered: ProgramRun | None = None) -> Judgement:
+        on_shim = self.copies.settings.backend == "shim"
         if self.subject.is_alone:
             part = self.subject.part
             why = part.why_nothing_at_length, part.why_nothing
-            return judge_alone(runs[0], self.places, why, part.advice, uncovered=uncovered)
-        return judge(runs[0], runs[1], self.places, uncovered=uncovered, wanted=self.wanted)
+            return judge_alone(runs[0], self.places, why, part.advice, uncovered=uncovered, on_shim=on_shim)
+        return judge(runs[0], runs[1], self.places, uncovered=uncovered, wanted=self.wanted, on_shim=on_shim)
 
     def _run_uncovered(self) -> ProgramRun | None:
         """A run in which no guard hides anything, if the runs themselves can't tell what was hidden."""

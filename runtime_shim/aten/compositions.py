@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.function_table import FUNCTIONS, return_type
 from ..core.tensor import Tensor, new_tensor
+from ..dispatch.op_description import RESIZED
 from ..dispatch.registration import composite
 from .networks.unfolding import col2im, constant_pad_nd, pad
 from .spectral import BY_N, BY_ROOT_N, NONE, c2c, c2r, r2c
@@ -61,7 +62,7 @@ def block_diag(*tensors: object) -> Tensor:
     return found
 
 
-@composite(method=False)
+@composite(method=False, out=RESIZED)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """The tensors beside each other, those of 0 or 1 dimensions as columns."""
     found: Tensor = FUNCTIONS["cat"]([one if one.dim() > 1 else one.reshape(-1, 1) for one in tensors], 1)
@@ -89,7 +90,7 @@ def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> t
 # -- matrices
 
 
-@composite()
+@composite(out=RESIZED)
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product."""
     dims = max(self.dim(), other.dim())
@@ -101,21 +102,21 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
     return found
 
 
-@composite()
+@composite(out=RESIZED)
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """`beta * self` and `alpha` times the outer product of two vectors."""
     found: Tensor = beta * self + alpha * FUNCTIONS["outer"](vec1, vec2)
     return found
 
 
-@composite()
+@composite(out=RESIZED)
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """`beta * self` and `alpha` times the sum of a batch of products."""
     found: Tensor = beta * self + alpha * batch1.bmm(batch2).sum(0)
     return found
 
 
-@composite("linalg_vecdot", method=False)
+@composite("linalg_vecdot", method=False, out=RESIZED)
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The dot products of vectors along a dimension."""
     found: Tensor = (x.conj() * y).sum(dim)
@@ -158,7 +159,7 @@ def matrix_exp(self: Tensor) -> Tensor:
 composite("linalg_matrix_exp", method=False)(lambda A: matrix_exp(A))
 
 
-@composite("linalg_multi_dot", method=False)
+@composite("linalg_multi_dot", method=False, out=RESIZED)
 def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of several matrices; the first and the last may be vectors."""
     return functools.reduce(FUNCTIONS["matmul"], tensors)
@@ -167,7 +168,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 composite("chain_matmul", method=False)(lambda *matrices: linalg_multi_dot(_listed(matrices)))
 
 
-@composite("linalg_matrix_rank", method=False)
+@composite("linalg_matrix_rank", method=False, out=RESIZED)
 def linalg_matrix_rank(
     A: Tensor,
     tol: float | None = None,
@@ -189,7 +190,7 @@ def linalg_matrix_rank(
 composite("pinverse")(lambda self, rcond=1e-15: FUNCTIONS["linalg_pinv"](self, rcond))
 
 
-@composite()
+@composite(out=RESIZED)
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """The solution of `A @ X = self`, where `input2` is the Cholesky factor of `A`."""
     solve = FUNCTIONS["linalg_solve_triangular"]
@@ -198,7 +199,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     return found
 
 
-@composite("linalg_lstsq", method=False)
+@composite("linalg_lstsq", method=False, out=RESIZED)
 def linalg_lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> tuple[Tensor, ...]:
     """What solves `A @ X = B` in the sense of least squares, the squared residuals, the rank and no singular values."""
     solution = FUNCTIONS["linalg_pinv"](A, rcond) @ B

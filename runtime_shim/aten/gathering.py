@@ -424,7 +424,7 @@ def _check_index_copy(self: Any, d: int, index: Any, source: Any) -> None:
         )
 
 
-@composite("take_along_dim")
+@composite("take_along_dim", out=RESIZED)
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
         return self.reshape(-1).gather(0, indices.reshape(-1))

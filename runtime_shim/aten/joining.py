@@ -165,14 +165,14 @@ def check_tensors(name: str, tensors: object) -> None:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@composite("hstack", method=False)
+@composite("hstack", method=False, out=RESIZED)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     check_tensors("hstack", tensors)
     parts = [FUNCTIONS["atleast_1d"](t) for t in tensors]
     return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
 
 
-@composite("vstack", method=False)
+@composite("vstack", method=False, out=RESIZED)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     check_tensors("vstack", tensors)
     return cat([FUNCTIONS["atleast_2d"](t) for t in tensors], 0)

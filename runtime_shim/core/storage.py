@@ -49,6 +49,9 @@ class UntypedStorage:
     def nbytes(self) -> int:
         return int(self._record[1].nbytes)
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def element_size(self) -> int:
         return 1
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 import opcode
 import sys
-from abc import ABCMeta
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Union
+from typing import Any, Protocol, Union
 
 from ..core.late_modules import late_module
 from .error_texts import UnsupportedError
@@ -74,7 +74,7 @@ def missing_module(dotted: str) -> ModuleType:
 def _is_named() -> bool:
     """Whether the program has `x.name` or `from x import name` where it asks, rather than a call such as `hasattr`."""
     frame: Any = sys._getframe(1)
-    asking = ("__getattr__", missing.__name__)
+    asking = ("__getattr__", "__get__", missing.__name__)
     while frame.f_code.co_name in asking and str(frame.f_globals.get("__name__")).startswith(_SHIM):
         frame = frame.f_back
     return opcode.opname[frame.f_code.co_code[frame.f_lasti]] in _NAMING
@@ -106,7 +106,8 @@ def _placeholder(dotted: str) -> Any:
             return _placeholder(f"{above}.{name}") if found is None else found
     if marked.endswith("*"):
         bases = tuple(base for ending, base in _EXCEPTIONS.items() if name.endswith(ending))
-        return _MissingClass(name, bases, {"__module__": package, "__qualname__": name, "_missing": dotted})
+        own = {"__module__": package, "__qualname__": name, "_missing": dotted, "_is_protocol": False}
+        return _MissingClass(name, bases, own)
     return _MissingValue(dotted)
 
 
@@ -127,15 +128,34 @@ class _MissingModule(ModuleType):
         return missing(self.__name__, name)
 
 
+def _is_imported(frame: Any) -> bool:
+    """Whether the code is of a module that is being imported, or of a class or a comprehension in it."""
+    while not frame.f_code.co_flags & inspect.CO_OPTIMIZED or _is_passed_over(frame):
+        if frame.f_code.co_name == "<module>":
+            return bool(frame.f_globals.get("__name__", "__main__") != "__main__")
+        frame = frame.f_back
+    return False
+
+
+def _is_passed_over(frame: Any) -> bool:
+    """Whether it is of a comprehension, or makes classes (`watch_for_classes`)."""
+    name = frame.f_code.co_name
+    if name == "build":
+        return str(frame.f_globals.get("__name__")).startswith(_SHIM)
+    return name in ("<listcomp>", "<setcomp>", "<dictcomp>")
+
+
 def _called(dotted: str) -> Any:
     """What a call of what the shim lacks gives: while a module of the program is imported, what refuses when used."""
-    frame = sys._getframe(2)
-    if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__", "__main__") != "__main__":
+    if _is_imported(sys._getframe(2)):
         return _MissingValue(dotted)
     raise _refusal(dotted)
 
 
-class _MissingClass(ABCMeta):
+_OF_PROTOCOLS: Any = type(Protocol)  # an ABCMeta; a class can be both
+
+
+class _MissingClass(_OF_PROTOCOLS):  # type: ignore[misc]
     """Stands for a class of PyTorch's: can be named, asked about and inherited from, and makes no instance."""
 
     _missing: str
@@ -200,12 +220,6 @@ _OPERATORS = """add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmat
 exit float int index"""
 for _operator in _OPERATORS.split():
     setattr(_MissingValue, f"__{_operator}__", _refuses)
-
-
-class _MissingResult(_MissingValue):
-    """Stands for the result of calling a placeholder: it isn't known whether that is true."""
-
-    __bool__ = _refuses
 
 
 def is_placeholder(found: object) -> bool:
@@ -283,4 +297,6 @@ class Unsupported:
         self.name = name
 
     def __get__(self, instance: object, owner: type) -> object:
+        if _is_imported(sys._getframe(1)) and _is_named():
+            return _MissingValue(f"torch.Tensor.{self.name}")
         raise UnsupportedError(f"the shim has no torch.Tensor.{self.name}; supported: {supported('Tensor', self.name)}")

@@ -99,6 +99,26 @@ def compiler_pool(workers: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown()
 
 
+@contextlib.contextmanager
+def _shared(parent: Path) -> Iterator[None]:
+    """Makes the folder, where what was left behind is removed, and holds it against those who want it alone."""
+    while True:
+        parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock), os.stat(parent)):  # else it was removed in between
+                    _remove_abandoned(parent)
+                    yield
+                    return
+        finally:
+            os.close(lock)
+
+
 _LET_GO_WITHIN = 10.0
 """Seconds that a compiler which was killed is waited for."""
 _ABANDONED_AFTER = 60.0
@@ -110,13 +130,14 @@ def workplace(parent: Path) -> Iterator[Path]:
     """A new folder below `parent`, removed at the end.
 
     What killed processes left there is removed, too: a folder is locked as long as its process or a compiler that it
-    started lives.
+    started lives. `parent` is shared that long: who cleans the cache leaves what it can't have alone.
     """
     import tempfile
 
-    parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(parent)
-    with tempfile.TemporaryDirectory(dir=parent, prefix="compiling-", ignore_cleanup_errors=True) as folder:
+    with (
+        _shared(parent),
+        tempfile.TemporaryDirectory(dir=parent, prefix="compiling-", ignore_cleanup_errors=True) as folder,
+    ):
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -84,3 +84,4 @@ def bind_for_good(module: str) -> None:
         del sys.modules[name]
     sys.modules["torch"] = importlib.import_module(module)
     sys.meta_path.insert(0, _Alias(module))
+    importlib.import_module(f"{module}.overrides")  # a library's classes can have a __torch_function__

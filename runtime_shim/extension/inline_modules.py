@@ -47,12 +47,12 @@ def compiled_object(source: Path, command: Sequence[str], toolchain: Toolchain, 
     entry = cache_folder().with_name("extensions") / key[:2] / key
     if entry_is_current(entry, _OBJECT):
         return entry / _OBJECT
-    header = included_umbrella(text.decode(errors="replace"))
-    use: list[str] = []
-    if header is not None:
-        folder = cache_folder() / "headers" / digest(header, *command, environment)
-        use = precompiled(folder, f"#include <{header}>\n", list(command), toolchain, programs=1)
     with workplace(cache_folder() / "unfinished") as temporary:
+        header = included_umbrella(text.decode(errors="replace"))
+        use: list[str] = []
+        if header is not None:
+            folder = cache_folder() / "headers" / digest(header, *command, environment)
+            use = precompiled(folder, f"#include <{header}>\n", list(command), toolchain, programs=1)
         built, dependencies = temporary / _OBJECT, temporary / "dependencies"
         run_compiler(
             [*command, *use, *defines, "-MMD", "-MF", str(dependencies), "-c", str(source), "-o", str(built)],

@@ -598,8 +598,8 @@ class _WithMomentum(LRScheduler):
         if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         self.use_beta1 = "betas" in optimizer.defaults
-        greatest = _format_param("max_momentum", optimizer, max_momentum)
         least = _format_param("base_momentum", optimizer, base_momentum)
+        greatest = _format_param("max_momentum", optimizer, max_momentum)
         if last_epoch == -1:
             for most, base, group in zip(greatest, least, optimizer.param_groups, strict=True):
                 self._set_momentum(group, most)

@@ -89,16 +89,20 @@ def contain(
     *,
     needed: Iterable[Path] = (),
     held: Iterable[int] = (),
+    instead: tuple[Path, Path] | None = None,
     becomes_another: bool = False,
 ) -> frozenset[str]:
     """Contains this process, and what it starts, from here on; returns which of `ASPECTS` are contained.
 
     It may write below `folders` alone. `temporary` becomes /tmp, where only what is `needed` is left of the old one.
     The process goes on as a child of the one that called, which ends as the child does, and lets go of the descriptors
-    that are `held`. A program that the process `becomes_another` by (`exec`) is found where nothing can be changed;
-    without that, the process must have been started so (`start_sealed`).
+    that are `held`. With `instead`, the first of two folders is found where the second is; OSError if it can't be. A
+    program that the process `becomes_another` by (`exec`) is found where nothing can be changed; without that, the
+    process must have been started so (`start_sealed`).
     """
     if sys.platform != "linux":
+        if instead is not None:
+            raise OSError("only Linux has mounts that a process alone sees")
         return frozenset()
     found: set[str] = set()
     own = [*folders, temporary]
@@ -107,6 +111,8 @@ def contain(
         with contextlib.suppress(OSError):
             _raise_loopback()
         is_private = _make_private(temporary, [*needed, *own])
+        if instead is not None and _mount(os.fsencode(instead[0]), str(instead[1]), None, _MS_BIND):
+            instead = None
         has_own_devices = _replace_devices()
         _become_child(held, replace_streams(own))
         is_alone = _own_processes()
@@ -120,6 +126,8 @@ def contain(
             METADATA: is_read_only and is_sealed(own, becomes_another=becomes_another),
         }
         found.update(aspect for aspect, is_so in kept.items() if is_so)
+    if instead is not None:
+        raise OSError(f"{instead[0]} can't be found at {instead[1]} on this system")
     if _restrict_writing(own):
         found.add(FILES)
     if refuse_calls():

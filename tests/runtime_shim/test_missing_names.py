@@ -12,6 +12,7 @@ import pytest
 
 from guardfix.runtime_shim.core import supported_names
 from guardfix.runtime_shim.cpp.extension_module import bound_to
+from guardfix.runtime_shim.extension.cmake_package import write_torch_distribution
 
 BEFORE = "import torch, torch.onnx, torch.nn.utils.prune as prune\nfrom torch.optim import ASGD\n"
 
@@ -43,6 +44,7 @@ def run(text: str, name: str = "__main__") -> dict[str, Any]:
         "def f(x: torch.orgqr | None, y: None | torch.orgqr = None, z: int | torch.orgqr = 1): pass",
         "class Both(torch.nn.Module, torch.optim.ASGD): pass",
         "class Writer(torch.onnx.ONNXProgram, dict): x = torch.sparse.sum",
+        "from typing import Protocol\nclass Steps(Protocol):\n  def step(self): ...\nclass Own(ASGD, Steps): pass",
         "class Table(ASGD[int]): step = ASGD.step",
         "def f(x: torch.orgqr[int] = None): pass",
         "assert not isinstance(torch.ones(1), ASGD) and not issubclass(torch.optim.SGD, torch.optim.ASGD)",
@@ -75,6 +77,7 @@ def test_what_does_not_use_it_goes_on(text: str) -> None:
         ("ASGD([])", "torch.optim.ASGD"),
         ("class Own(ASGD):\n  def __init__(self): pass\nOwn()", "torch.optim.ASGD"),
         ("class Own(torch.nn.Module, ASGD): pass\nOwn()", "torch.optim.ASGD"),
+        ("torch.eye(2).to_sparse()", "torch.Tensor.to_sparse"),
         ("ASGD.step(1)", "torch.optim.ASGD"),
         ("torch.orgqr.default", "torch.orgqr"),
         ("getattr(torch, 'orgqr')", "torch.orgqr"),
@@ -95,6 +98,8 @@ def decorated(x): return x
 made = ASGD([])
 table = torch.orgqr(1)["x"]
 class Own(torch.orgqr(1)): pass
+class Cases:
+    sparse = [torch.eye(n).to_sparse() for n in (1, 2)]
 """
 
 
@@ -108,11 +113,27 @@ def test_what_a_module_calls_while_it_is_imported_refuses_when_it_is_used() -> N
         lambda: list(names["table"]),
         lambda: names["Own"](),
         lambda: bool(names["made"]),
+        lambda: names["Cases"].sparse[1] * 2,
     ):
         with pytest.raises(NotImplementedError, match="the shim has no torch"):
             used()
     with pytest.raises(NotImplementedError, match=r"the shim has no torch\.utils\.benchmark"):
         run(IMPORTED)  # a script's own code is what it does
+
+
+def test_a_bound_name_sees_classes_of_others_from_the_start(tmp_path: Path) -> None:
+    program = tmp_path / "library.py"
+    program.write_text(
+        "import torch\n"
+        "class Other:\n"
+        "    lacking = [torch.ones(1).to_sparse() for _ in (1,)]\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, func, types, args=(), kwargs=None): return func.__name__\n"
+    )
+    write_torch_distribution(tmp_path)
+    script = "import torch, library; print(torch.inverse(library.Other()), torch.abs(library.Other()))"
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {script}"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "inverse abs\n"
 
 
 def test_a_placeholder_says_what_it_stands_for() -> None:

@@ -172,15 +172,16 @@ def judge(
     *,
     uncovered: ProgramRun | None = None,
     wanted: Collection[WantedRepair] = (),
+    on_shim: bool = True,
 ) -> Judgement:
     """The verdict on a migration from a run of the program before it and one after it.
 
     `places` maps scratch folders to what they are copies of. `uncovered` is a run of the program before the
     migration in which nothing is hidden from autograd, where the runs themselves can't tell (PyTorch's can't):
-    whatever it does otherwise was hidden. `wanted` is what the migration is meant to change. Raises
-    `VerificationFailed`.
+    whatever it does otherwise was hidden. `wanted` is what the migration is meant to change. On the shim, a name that
+    it lacks stops the comparison; on PyTorch, it is an error like any other. Raises `VerificationFailed`.
     """
-    stopped = _unsupported(before, after, places)
+    stopped = _unsupported(before, after, places, on_shim=on_shim)
     if stopped is not None:
         return stopped
     comparison = compare(before.events, after.events)
@@ -202,7 +203,7 @@ def judge(
                 "" if before.last_error is None else f"it fails before and after: {status_in_words(before.status)}"
             )
             reason = f"it fails before and after: {how_it_ended(before)}"
-            return found.saying(Verdict.NOT_RUN, reason, _LET_IT_RUN, headline)
+            return found.saying(Verdict.NOT_RUN, reason, _LET_IT_RUN if on_shim else "", headline)
         repair = seen_repair(before.events, after.events, wanted)
         if repair is not None:
             return found.saying(Verdict.REPAIRED, repair, "")
@@ -250,6 +251,7 @@ def judge_alone(
     advice: str,
     *,
     uncovered: ProgramRun | None = None,
+    on_shim: bool = True,
 ) -> Judgement:
     """The verdict on a program that the migration leaves as it is, from a run of it; `why` is the reason, and its
     headline.
@@ -258,7 +260,7 @@ def judge_alone(
     """
     reason, headline = why
     found = Judgement(Verdict.NOTHING, "")
-    stopped = _unsupported(run, run, places)
+    stopped = _unsupported(run, run, places, on_shim=on_shim)
     if stopped is not None:
         unknown = f"whether it is correct is unknown: {stopped.reason}"
         return found.saying(Verdict.NOTHING, f"{reason}; {unknown}", stopped.advice, f"{headline}; {unknown}")
@@ -306,14 +308,16 @@ def not_deterministic() -> Judgement:
 # ---- what can't be compared
 
 
-def _unsupported(before: ProgramRun, after: ProgramRun, places: Mapping[str, str]) -> Judgement | None:
+def _unsupported(
+    before: ProgramRun, after: ProgramRun, places: Mapping[str, str], *, on_shim: bool
+) -> Judgement | None:
     for run, when in ((before, "before"), (after, "after")):
         failure = run.failed
         if failure is not None:
             judgement = _failure(failure, when, places)
             if judgement is not None:
                 return judgement
-        missing = _missing(run)
+        missing = _missing(run, on_shim=on_shim)
         if missing is not None:
             return missing
     if before.timed_out:
@@ -393,12 +397,12 @@ def _of_originals(message: str, places: Mapping[str, str]) -> str:
     return message
 
 
-def _missing(run: ProgramRun) -> Judgement | None:
+def _missing(run: ProgramRun, *, on_shim: bool) -> Judgement | None:
     """What of torch the shim lacks and the program asked for, or a package that it ended without."""
     ended = run.all("ended")
     said = [str(event.get("message")) for event in [*run.all("raised"), *ended] if event.get("error") in _LACKING]
     for message in [*said, run.errors] if run.status not in (0, None) else said:
-        name = missing_of_torch(message)
+        name = missing_of_torch(message) if on_shim else None
         if name is not None:
             advice = "use `--backend torch` to verify with an installed PyTorch"
             return Judgement(Verdict.UNSUPPORTED, f"the shim has no {name}", advice)
@@ -409,7 +413,7 @@ def _missing(run: ProgramRun) -> Judgement | None:
 _LACKING = ("UnsupportedError", "NotImplementedError", "ImportError", "ModuleNotFoundError", "AttributeError")
 
 
-# ---- silent errors# ---- silent errors
+# ---- silent errors
 
 
 def _silent(run: ProgramRun) -> tuple[Silent, ...]:

@@ -104,6 +104,8 @@ class ComparedTest:
     """What the migration is meant to change."""
     again: TestRun | None = None
     """Another run after the migration, of a test that differs."""
+    before_again: TestRun | None = None
+    """And one before it, where that could be had."""
     on_torch: bool = False
     """It ran on the installed PyTorch, so the shim is not to blame for what can't be imported."""
 
@@ -124,9 +126,8 @@ class ComparedTest:
     @property
     def varies(self) -> bool:
         """It is not the same twice."""
-        if self.again is None or self.after is None:
-            return False
-        return differs(self.after.as_program, self.again.as_program, {})
+        pairs = (self.before, self.before_again), (self.after, self.again)
+        return any(one and other and differs(one.as_program, other.as_program, {}) for one, other in pairs)
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -134,7 +135,7 @@ class ComparedTest:
         if self.varies:
             return Judgement(
                 Verdict.UNSUPPORTED,
-                "two runs of it after the migration differ, so there is nothing to compare with",
+                "two runs of it differ, so there is nothing to compare with",
                 "seed its random numbers, and keep times, addresses and the order of threads out of its results",
             )
         before, after = self.before, self.after
@@ -146,13 +147,10 @@ class ComparedTest:
             return Judgement(Verdict.UNSUPPORTED, _cut_off(before, after), advice)
         if before is None or after is None:
             return Judgement(Verdict.CHANGED, f"before: {_told(before)}; after: {_told(after)}")
-        found = judge(before.as_program, after.as_program, {}, wanted=self.wanted)
-        if self.on_torch and found.verdict is Verdict.UNSUPPORTED:
-            again = before.group == after.group
-            found = found.saying(Verdict.NOT_RUN if again else Verdict.CHANGED, found.reason, "")
+        found = judge(before.as_program, after.as_program, {}, wanted=self.wanted, on_shim=not self.on_torch)
         if found.verdict is Verdict.NOT_RUN:
             package = missing_package(before.message)
-            advice = package[1] if package is not None else "" if self.on_torch else _KNOWN
+            advice = package[1] if package is not None else found.advice and _KNOWN
             return self._without_proof(Verdict.NOT_RUN, f"before and after: {_told(before)}", advice)
         if found.verdict is Verdict.SAME and before.group != "passed":
             return found.saying(Verdict.SKIPPED, _told(before), "")

@@ -10,8 +10,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -91,36 +93,50 @@ def verify_project_tests(
 ) -> ProjectTests:
     """Runs the project's tests in a copy, as it is and migrated, with counters beside the guards.
 
-    Both rounds have the same folder, one after the other, so that paths are alike and only what the migration changed
-    is compiled again. Raises VerificationFailed when no test ran in either round.
+    Both are built in the same folder, so that paths are alike and only what the migration changed is compiled again.
+    Where the system can show a process another folder in its place, the tests of both run at the same time. Raises
+    VerificationFailed when no test ran in either round.
     """
     root = Path(os.path.realpath(project))
     with scratch_folder(cache_folder().with_name("verify"), f"tests {root}") as scratch:
         copy = scratch / root.name
         tree = TreeCopy(root, copy, TREE)
         tree.restore({})
-        rounds = []
-        packages: list[str] = []
-        counted = bool(migration.sites)
-        for index, name in enumerate(("before", "after")):
+        counted, said = bool(migration.sites), dict[str, str]()
+
+        def build(name: str) -> BuiltCopy:
+            nonlocal counted
+            index = name == "after"
             texts = dict(migration.texts) if index else {}
-            tree.write(texts | ({path: both[index] for path, both in migration.counted.items()} if counted else {}))
-            built = BuiltCopy(copy, scratch / name, settings, migration.highest_site, _telling(tell, name))
-            if packages:
-                built.install(packages)
-            made = built.test()
-            if not index:
-                # What the tests need of guardfix's extras, or of what comes with PyTorch, is installed for them; then
-                # they run again.
-                packages = sorted({one for run in made.tests.values() for one in needed_packages(run.message)})
-                made = built.test() if packages and built.install(packages) else made
-            if counted and made.failed_build is not None and "guardfix::" in made.failed_build:
+            counters = {path: both[index] for path, both in migration.counted.items()} if counted else {}
+            tree.write(texts | counters)
+            built = BuiltCopy(copy, scratch / name, settings, migration.highest_site, _telling(tell, said, name))
+            if counted and built.failed_build is not None and "guardfix::" in built.failed_build:
                 counted = False  # a counter does not compile there
                 tree.write({path: read_regular(path) for path in migration.counted} | texts)
-                built = BuiltCopy(copy, scratch / f"{name} uncounted", settings, tell=_telling(tell, name))
-                made = built.test()
-            rounds.append(made)
-        before, after = rounds
+                built = BuiltCopy(copy, scratch / f"{name} uncounted", settings, tell=_telling(tell, said, name))
+            return built
+
+        first = build("before")
+        if first.set_apart(scratch / "apart"):
+            with _meanwhile(first) as tested:
+                second = build("after")
+                after = second.test()
+                before = tested()
+            if packages := _packages(before):
+                installed = [built.install(packages) for built in (first, second)]
+                if any(installed):
+                    with _meanwhile(first) as tested:
+                        after, before = second.test(), tested()
+        else:
+            before = first.test()
+            if (packages := _packages(before)) and first.install(packages):
+                before = first.test()
+            second = build("after")
+            if packages:
+                second.install(packages)
+            after = second.test()
+        rounds = before, after
         known = settings.known_failures
         on_torch = settings.backend == "torch"
         if on_torch:  # what fails before fails there, unless it lacks a package
@@ -131,7 +147,7 @@ def verify_project_tests(
             }
         tests = tuple(compared(before, after, known, migration.wanted, on_torch=on_torch))
         if any(test.differs for test in tests):
-            tests = _repeated(tests, built)
+            tests = _repeated(tests, first, second)
     if not any(run.outcome != "not started" for made in rounds for run in made.tests.values()):
         if before.failed_build:
             raise VerificationFailed(f"no test of {project} ran: {first_error(before.failed_build)}")
@@ -143,22 +159,52 @@ def verify_project_tests(
     return ProjectTests(before, after, tests, sites, migration)
 
 
-def _telling(tell: Tell, round_name: str) -> Tell:
-    return lambda text: tell(f"{text} {round_name} the migration")
+def _telling(tell: Tell, said: dict[str, str], name: str) -> Tell:
+    """Tells what goes on in one round, after what goes on in the other."""
+
+    def say(text: str) -> None:
+        said[name] = f"{text} {name} the migration"
+        tell(", ".join(said.values()))
+
+    return say
 
 
-def _repeated(tests: tuple[ComparedTest, ...], built: BuiltCopy) -> tuple[ComparedTest, ...]:
+def _packages(made: Round) -> list[str]:
+    """What the tests need of guardfix's extras, or of what comes with PyTorch: it is installed for them."""
+    return sorted({one for run in made.tests.values() for one in needed_packages(run.message)})
+
+
+@contextlib.contextmanager
+def _meanwhile(built: BuiltCopy) -> Iterator[Callable[[], Round]]:
+    """Runs the tests while something else is done, until that fails; what is yielded waits for their round."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(built.test)
+        try:
+            yield running.result
+        except BaseException:
+            built.stopped.set()
+            raise
+
+
+def _repeated(tests: tuple[ComparedTest, ...], first: BuiltCopy, second: BuiltCopy) -> tuple[ComparedTest, ...]:
     """The tests, with another run of those that differ: alone first, then, where that is not the same, with all others.
 
-    A test that is not the same twice shows nothing about a migration.
+    A test that is not the same twice shows nothing about a migration. Where the version before it is still there, what
+    differs then runs once more on that as well: it may only come of running both at once.
     """
     for only in ([test.name for test in tests if test.differs], None):
-        again = built.test(only)
+        again = second.test(only)
         tests = tuple(
             replace(test, again=again.tests.get(test.name)) if test.differs or test.varies else test for test in tests
         )
         if not any(test.varies for test in tests):
             break
+    differing = [test.name for test in tests if test.differs]
+    if differing and first.apart is not None:
+        earlier = first.test(differing)
+        tests = tuple(
+            replace(test, before_again=earlier.tests.get(test.name)) if test.differs else test for test in tests
+        )
     return tests
 
 
@@ -178,6 +224,10 @@ class BuiltCopy:
             torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
             self.variables = project_environment(copy, torch, folder) | {KEEP_BUILDING: "1"}
         self.failed_build: str | None = None
+        self.apart: Path | None = None
+        """A folder that its tests find in the place of the copy, in which another version is built by then."""
+        self.stopped = threading.Event()
+        """Its tests are to end."""
         self._rounds = 0
         build = shlex.split(settings.build) if settings.build is not None else build_command(copy)
         if build:
@@ -189,6 +239,16 @@ class BuiltCopy:
                 output += f"\nbuilding was stopped after {seconds:g} s; `--timeout` raises that"
             if status != 0 or (NOT_BUILT in output and "guardfix::" in output):
                 self.failed_build = output
+
+    def set_apart(self, folder: Path) -> bool:
+        """Keeps what is built in another folder, so that its tests run while the copy is changed; False where the
+        system can't show them that in the place of the copy, or has only one processor."""
+        if self.failed_build is not None or _processors() < 2:
+            return False
+        shutil.copytree(self.copy, folder, symlinks=True)
+        probe = run_in_copy(["true"], self.copy, self.folder / "probe", self.variables, 60, instead=folder)
+        self.apart = folder if probe[0] == 0 else None
+        return self.apart is not None
 
     def install(self, requirements: Collection[str]) -> bool:
         """Installs packages beside the copy, for its tests alone; False where that fails, as without a network."""
@@ -220,13 +280,14 @@ class BuiltCopy:
             variables[ONLY_VARIABLE] = str(names)
         settings, command = self.settings, shlex.split(self.settings.command)
         running = _RunningTests(recordings)
+
+        def meanwhile() -> None:
+            if self.stopped.is_set():
+                raise VerificationFailed("the tests were stopped")
+            self.tell(f"testing ({running.ended()} of {running.known} tests done)")
+
         status, output = run_in_copy(
-            command,
-            self.copy,
-            self.folder / "output",
-            variables,
-            settings.seconds,
-            lambda: self.tell(f"testing ({running.ended()} of {running.known} tests done)"),
+            command, self.copy, self.folder / "output", variables, settings.seconds, meanwhile, instead=self.apart
         )
         ended = time.monotonic()
         tests: dict[str, TestRun] = {}
@@ -246,6 +307,10 @@ class BuiltCopy:
                 "failed", comparable(f"{status_in_words(status)}, and no test failed: {last}", places)
             )
         return Round(status, comparable(output, places), tests, stopped_after=stopped_after)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _RunningTests:
@@ -361,10 +426,12 @@ def run_in_copy(
     variables: Mapping[str, str],
     seconds: float,
     meanwhile: Callable[[], None] = lambda: None,
+    *,
+    instead: Path | None = None,
 ) -> tuple[int | None, str]:
     """Runs a command and all that it starts within a time; its status, None when it was stopped, and its output.
 
-    `meanwhile` is called every second, and at the end.
+    `meanwhile` is called every second, and at the end. `instead` is a folder that the command finds at `where`.
     """
     with open(log, "wb") as output:
         try:
@@ -372,7 +439,7 @@ def run_in_copy(
                 raise VerificationFailed(f"{command[0]}: No such file or directory")
             folders = json.dumps([variables["TMPDIR"], str(where), str(log.parent), variables["GUARDFIX_CACHE_DIR"]])
             process = subprocess.Popen(
-                [*module_command(_CONTAINED), folders, *command],
+                [*module_command(_CONTAINED), *(("--instead", str(instead)) if instead else ()), folders, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -40,7 +40,7 @@ def _wrapped_once(dims: Sequence[int], ndim: int) -> list[int]:
     return found
 
 
-@composite("tensordot", method=False)
+@composite("tensordot", method=False, out=RESIZED)
 def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     """The product summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists.
 
@@ -82,7 +82,7 @@ def _number(one: Tensor, other: Tensor) -> Tensor:
     return (one.squeeze() * other.squeeze()).sum(dtype=one.dtype)
 
 
-@composite("inner")
+@composite("inner", out=RESIZED)
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """The product summed over the last dimensions."""
     if self.dim() == 0 or other.dim() == 0:
@@ -150,7 +150,7 @@ def linalg_cross(self: Array, other: Array, *, dim: int = -1) -> Array:
     return found
 
 
-@composite("cross")
+@composite("cross", out=RESIZED)
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The cross product along a dimension of size 3, by default the first of that size."""
     require_tensors("cross", self=self, other=other)

@@ -19,7 +19,7 @@ from .linalg import check_addmv_dtypes
 from .matrix_functions import LinAlgError
 
 
-@composite("linalg_solve_triangular", method=False)
+@composite("linalg_solve_triangular", method=False, out=RESIZED)
 def linalg_solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -33,7 +33,7 @@ def linalg_solve_triangular(
     return _equation(triangle.mT, B.mT).mT
 
 
-@composite("triangular_solve")
+@composite("triangular_solve", out=RESIZED)
 def triangular_solve(
     self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
@@ -49,7 +49,7 @@ def _equation(A: Tensor, B: Tensor) -> Tensor:
     return FUNCTIONS["linalg_solve"](A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
 
 
-@composite("linalg_matrix_norm", method=False)
+@composite("linalg_matrix_norm", method=False, out=RESIZED)
 def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False,
                        *, dtype: Any = None) -> Tensor:  # fmt: skip
     """Frobenius' or the nuclear norm, or by singular values (2, -2), column sums (1, -1) or row sums (inf, -inf)."""
@@ -79,7 +79,7 @@ def linalg_matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim
     return found
 
 
-@composite("linalg_norm", method=False)
+@composite("linalg_norm", method=False, out=RESIZED)
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of a vector or of matrices, by `ord` and the number of dimensions."""
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
@@ -115,7 +115,7 @@ def _with_info(name: str, plain: str, result: str) -> None:
     """`linalg.{name}_ex`, which says what failed instead of raising an error."""
     results = return_type(f"linalg_{name}_ex", f"{result} info")
 
-    @composite(f"linalg_{name}_ex", method=False)
+    @composite(f"linalg_{name}_ex", method=False, out=RESIZED)
     def call(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
         options = {"upper": upper} if upper else {}
         try:
@@ -168,7 +168,7 @@ def _pinv(A: Array, absolute: Any, relative: Any) -> Array:
     return np.ascontiguousarray(found.astype(A.dtype, copy=False))
 
 
-@composite("linalg_pinv", method=False)
+@composite("linalg_pinv", method=False, out=RESIZED)
 def linalg_pinv(
     A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: object = None, rtol: object = None
 ) -> Tensor:

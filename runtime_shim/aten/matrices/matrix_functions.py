@@ -102,7 +102,7 @@ def _sign_of_det(A: Array) -> Array:
 _SignAndLog = return_type("linalg_slogdet", "sign logabsdet")
 
 
-@composite("linalg_slogdet", method=False)
+@composite("linalg_slogdet", method=False, out=RESIZED)
 def linalg_slogdet(A: Tensor) -> Any:
     """The sign and the logarithm of the absolute value of the determinant, of real matrices."""
     logarithm = _log_abs_det(A)
@@ -213,7 +213,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     return made
 
 
-@composite("cholesky")
+@composite("cholesky", out=RESIZED)
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     made: Tensor = _old_cholesky(self, upper)
     return made
@@ -259,13 +259,13 @@ def _triangle_of(A: Tensor, UPLO: str) -> Tensor:
     return A if UPLO.upper() == "L" else A.mH
 
 
-@composite("linalg_eigh", method=False)
+@composite("linalg_eigh", method=False, out=RESIZED)
 def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Eigenvalues in ascending order and eigenvectors, as columns, of Hermitian matrices."""
     return _eigh(_triangle_of(A, UPLO))
 
 
-@composite("linalg_eigvalsh", method=False)
+@composite("linalg_eigvalsh", method=False, out=RESIZED)
 def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     return _eigh(_triangle_of(A, UPLO))[0]
 
@@ -318,7 +318,7 @@ def linalg_svd(A: Array, full_matrices: bool = True, driver: str | None = None) 
     return by_columns(u), s.astype(A.real.dtype), by_columns(vh)
 
 
-@composite("linalg_svdvals", method=False)
+@composite("linalg_svdvals", method=False, out=RESIZED)
 def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     return FUNCTIONS["linalg_svd"](A, False, driver)[1]
 
@@ -326,7 +326,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 _OldSvd = return_type("svd", "U S V")
 
 
-@composite("svd")
+@composite("svd", out=RESIZED)
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """The old form of linalg.svd, which gives V and not its conjugate transpose."""
     if not compute_uv:
@@ -380,7 +380,7 @@ def _qr(A: Array, complete: bool) -> tuple[Array, Array]:
     return by_columns(q), by_columns(r)
 
 
-@composite("linalg_qr", method=False)
+@composite("linalg_qr", method=False, out=RESIZED)
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """Orthogonal columns and an upper triangle whose product is A."""
     if mode not in ("reduced", "complete"):
@@ -388,6 +388,6 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     return _qr(A, mode == "complete")
 
 
-@composite("qr")
+@composite("qr", out=RESIZED)
 def qr(self: Tensor, some: bool = True) -> Any:
     return _OldQR(*linalg_qr(self, "reduced" if some else "complete"))

@@ -15,6 +15,7 @@ from guardfix.linter.decision.observed_runs import ObservedRun, keep_runs
 from guardfix.linter.files.user_cache import user_cache_folder
 from guardfix.linter.findings import Context
 from guardfix.runtime_shim.cpp import cache_folder
+from guardfix.runtime_shim.cpp.compiler_processes import workplace
 
 OLD = "void f() {\n  at::AutoNonVariableTypeMode g;\n}\n"
 
@@ -141,3 +142,18 @@ def test_what_was_decided_by_running_is_listed_and_dropped(tmp_path: Path) -> No
     assert run("cache", "decided", "--drop", "a.cpp").stderr == "1 decided by running; dropped.\n"
     assert run("cache", "decided").stdout.count("b.cpp") == 1
     assert run("cache", "decided").stdout.count("a.cpp:2") == 0
+
+
+def test_what_is_being_compiled_is_left_by_clean(own_cache: Path) -> None:
+    unfinished = cache_folder() / "unfinished"
+    (own_cache / "facts").mkdir(parents=True)
+    with workplace(unfinished) as folder:
+        (cache_folder() / "aa").mkdir()
+        done = run("cache", "clean")
+        assert (done.exit_code, folder.is_dir(), (cache_folder() / "aa").is_dir()) == (0, True, True)
+        assert "Something is being compiled" in done.stderr
+    assert not (own_cache / "facts").exists()
+    assert "compiled" not in run("cache", "clean").stderr
+    assert not cache_folder().exists()
+    with workplace(unfinished) as folder:
+        assert folder.is_dir()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from guardfix.cli.verify_command import command
+from guardfix.runtime_shim.recording.contained_command import NOT_INSTEAD, run_contained
+from guardfix.runtime_shim.recording.containment import contain
 from guardfix.runtime_shim.recording.guard_table import GuardCount
-from guardfix.verify.judging.verdicts import VerificationFailed
+from guardfix.verify.judging.verdicts import VerificationFailed, judge
 from guardfix.verify.programs.program_migration import Migration
 from guardfix.verify.projects.compared_tests import ProjectTests, Round, TestRun, compared
-from guardfix.verify.projects.project_tests import TestSettings, recorded_tests, verify_project_tests
+from guardfix.verify.projects.project_tests import BuiltCopy, TestSettings, recorded_tests, verify_project_tests
+from guardfix.verify.runs.program_runs import ProgramRun
 
 LIBRARY = """\
 import torch
@@ -139,6 +143,45 @@ def test_a_command_that_is_not_there(project: Path) -> None:
         verify_project_tests(project, Migration(), TestSettings("no-such-command"))
 
 
+PLACE = """\
+from pathlib import Path
+from value import VALUE
+
+def test_place():
+    assert (VALUE, Path("value.py").read_text(), Path(__file__).parent) == (1, "VALUE = 1", Path({copy!r}))
+    Path("written").touch()
+"""
+
+
+def test_the_version_before_is_tested_in_its_place_while_the_copy_holds_another(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "value.py").write_text("VALUE = 1")
+    (copy / "test_place.py").write_text(PLACE.format(copy=str(copy)))
+    built = BuiltCopy(copy, tmp_path / "before", TestSettings("pytest -q -p no:cacheprovider"))
+    if not built.set_apart(tmp_path / "apart"):
+        pytest.skip("the system has no mounts for one process, or only one processor")
+    (copy / "value.py").write_text("VALUE = 2")
+    (run,) = built.test().tests.values()
+    assert (run.outcome, run.message) == ("passed", "")
+    assert ((copy / "written").exists(), (tmp_path / "apart" / "written").exists()) == (False, True)
+
+
+def test_a_system_that_cannot_show_another_folder_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    with pytest.raises(OSError, match="only Linux"):
+        contain([tmp_path], tmp_path, instead=(tmp_path, tmp_path))
+    assert run_contained([tmp_path], ["true"], instead=tmp_path) == NOT_INSTEAD
+
+
+def test_what_varies_on_one_side_shows_nothing() -> None:
+    [test] = compared(round_of(FAILED), round_of(PASSED))
+    assert str(test.judgement.verdict) == "changed"
+    for again in ({"before_again": PASSED}, {"again": FAILED}):
+        found = replace(test, **again).judgement
+        assert (str(found.verdict), found.reason.partition(",")[0]) == ("unsupported", "two runs of it differ")
+
+
 def test_a_process_that_ends_within_a_test() -> None:
     runs = recorded_tests([{"event": "test", "name": "a"}, {"event": "step", "op": "mul"}])
     assert (runs["a"].outcome, len(runs["a"].events)) == ("unfinished", 1)
@@ -225,6 +268,22 @@ def test_on_pytorch_the_shim_lacks_nothing(before: Round, after: Round, verdict:
     assert (str(test.judgement.verdict), test.missing) == (verdict, None)
     assert why in test.judgement.reason
     assert "shim" not in f"{test.judgement.reason} {test.judgement.advice}"
+
+
+@pytest.mark.parametrize(
+    ("on_shim", "status", "verdict", "why"),
+    [
+        (True, 1, "unsupported", "the shim has no torch.optim.lr_scheduler._foo"),
+        (False, 1, "not run", "it fails before and after"),
+        (True, 0, "unsupported", "the shim has no torch.optim.lr_scheduler._foo"),
+        (False, 0, "changed", "exit status 0 before, exit status 1 after"),
+    ],
+)
+def test_a_judge_knows_what_ran_the_program(on_shim: bool, status: int, verdict: str, why: str) -> None:
+    before, after = (ProgramRun(code, "", IMPORT.message if code else "", []) for code in (status, 1))
+    found = judge(before, after, {}, on_shim=on_shim)
+    assert (str(found.verdict), why in found.reason) == (verdict, True), found.reason
+    assert ("shim" in f"{found.reason} {found.advice}") is on_shim
 
 
 def test_what_an_unfinished_test_entered_is_counted() -> None:
