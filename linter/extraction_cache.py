@@ -7,11 +7,9 @@ looked for, and on the code that looked: all but the text is part of the key.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
 from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -19,6 +17,7 @@ from msgspec import Struct, field
 from .facts import Facts
 from .facts.file_summary import FileSummary
 from .facts.packing import NotPacked, pack, unpack
+from .files.code_digest import code_digest
 from .files.digests import blake2b
 from .files.entry_store import NO_STAMP, Entry, EntryStore, FileStamp
 from .files.parallel_search import Hit
@@ -26,7 +25,6 @@ from .files.workspace import Workspace
 from .frontends.extraction import Job
 from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .named_tuples import NamedTuple
-from .parser_versions import installed_parsers
 
 _Found = TypeVar("_Found", Facts, FileSummary)
 
@@ -34,8 +32,8 @@ _RACY = 2_000_000_000
 """Nanoseconds. A file that changed so shortly before may change again and keep its times: file systems round them."""
 WORTH_ASKING = 32 << 10
 """Bytes of files. Fewer are read again in less time than it takes to open the store and to prepare for its entries."""
-_CODE = ("facts", "files", "frontends")
-"""The folders of the code that reads files; `guards.py` belongs to it as well."""
+_CODE = ("guards.py", "facts", "files", "frontends")
+"""The code that reads files: what was found is kept for this code alone."""
 
 
 class CachedKind(Struct, Generic[_Found], frozen=True):
@@ -119,7 +117,7 @@ class ExtractionCache(Struct):
         stands = job.stands if isinstance(job.stands, bytes) else sorted(job.stands)
         terms = None if job.terms is None else sorted(job.terms.items())
         given = (kind, sorted(job.watched), sorted(job.named), stands, terms, job.guards, self.limits)
-        return blake2b(repr(given).encode(), key=_reading_code(), digest_size=16).digest()
+        return blake2b(repr(given).encode(), key=code_digest(*_CODE), digest_size=16).digest()
 
     def _ask(self, hit: Hit, about: bytes, workspace: Workspace) -> _Asked | None:
         language, path, trouble = hit
@@ -159,21 +157,3 @@ def _is_worth_asking(paths: Iterable[str]) -> bool:
         if size >= WORTH_ASKING:
             return True
     return False
-
-
-@cache
-def _reading_code() -> bytes:
-    """Tells the code that reads files from any other: guardfix's own, the parsers, Python's grammar."""
-    hasher = blake2b(sys.version.encode(), digest_size=32)
-    top = os.path.dirname(__file__)
-    files = [os.path.join(top, "guards.py")]
-    for folder in _CODE:
-        for where, _, names in sorted(os.walk(os.path.join(top, folder))):
-            files += [os.path.join(where, name) for name in sorted(names) if name.endswith(".py")]
-    for path in files:
-        hasher.update(os.path.relpath(path, top).encode() + b"\0")
-        with open(path, "rb") as file:
-            hasher.update(file.read())
-    for module, version in installed_parsers().items():
-        hasher.update(f"{module} {version}\0".encode())
-    return hasher.digest()

@@ -31,6 +31,7 @@ from .files.search import names_a_code, names_one_of
 from .files.search_terms import SearchTerms
 from .files.suppressions import find_directives, is_ours, unknown_code
 from .files.workspace import DISK, Workspace
+from .flow.kept_runs import KeptRuns
 from .frontends.extraction import Job, cores, extract_all, extract_job, summarize_all, words_all
 from .frontends.forked_readers import NO_LIMITS, FileLimits
 from .frontends.frontend import frontend_named, frontend_of
@@ -132,8 +133,7 @@ class ProjectReader(Struct, dict=True):
             hits = search.hits()
         self._naming = search.naming
         self.lost += search.lost
-        facts = early + self._extract(self._job(hits), progress)
-        facts.sort(key=lambda one: one.path)
+        facts = sorted(early + self._extract(self._job(hits), progress), key=lambda one: one.path)
         facts += [
             Facts(place.path, place.language, unreadable=place.reason)
             for place in self.found.unreadable
@@ -142,7 +142,6 @@ class ProjectReader(Struct, dict=True):
         self._around = RelatedFiles(paths, self.found, self._find_around, self.workspace, self.known, self.project)
         self._common: set[str] = set()
         facts += self._through_reexports(facts)
-        checked = {one.path for one in facts}
         around = [*self._modules_around(facts), *self._classes_around(facts)]
         project = Project(
             [*facts, *around],
@@ -150,9 +149,10 @@ class ProjectReader(Struct, dict=True):
             intents=self.intents,
             reindent_limit=self.reindent_limit,
             minimum_torch_at=self.minimum_torch_at,
-            around=frozenset(one.path for one in around if one.path not in checked),
+            around=frozenset(one.path for one in around) - {one.path for one in facts},
             build=self._build(paths, facts),
         )
+        project.lasting_memory(KeptRuns).store = self.cache.store if self.cache and not self.workspace.buffers else None
         asked: dict[str, set[str]] = {language: set() for language in self.found.files}
         answers = any(rule.whole_project for rule in self.rules)
         if answers:

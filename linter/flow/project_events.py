@@ -25,12 +25,12 @@ def events_in(facts: Facts, project: Project) -> list[Event]:
         return []
     shown = project.memory(_Shown)
     if shown.events is None:
-        from .running import run_flow
+        from .kept_runs import shown_by
 
         shown.events = defaultdict(list)
-        machine = run_flow(project)
-        shown.unfinished += machine.exhausted
-        for event in map(as_told, machine.events.values()):
+        run = shown_by(project)
+        shown.unfinished += run.unfinished
+        for event in map(as_told, run.events):
             shown.events[event.path].append(event)
         for events in shown.events.values():
             events.sort(key=lambda event: event.span)

@@ -9,8 +9,8 @@ from ..answered_once import answered_once
 from ..facts import Facts, Form, GuardUse
 from ..guards import CPP, PYTHON, Effect
 from .events import Event, EventKind
+from .kept_runs import shown_by
 from .project_events import as_told, events_in, use_of
-from .running import run_flow
 
 _KNOWN = frozenset({*CPP, *PYTHON})
 
@@ -38,7 +38,7 @@ def _new_events(project: Project, name: str, effect: Effect) -> dict[str, list[E
     names = {name} if name else {one.guard for file in project for one in file.guard_uses} - _KNOWN
     before = {(event.kind, event.path, event.span) for file in project for event in events_in(file, project)}
     found: dict[str, list[Event]] = defaultdict(list)
-    for event in map(as_told, run_flow(project, instead=dict.fromkeys(names, effect)).events.values()):
+    for event in map(as_told, shown_by(project, dict.fromkeys(names, effect)).events):
         is_new = event.kind is not EventKind.MODEL_SHARED and (event.kind, event.path, event.span) not in before
         if is_new and event.guard is not None:
             found[event.guard.path].append(event)

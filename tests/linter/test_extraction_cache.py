@@ -15,7 +15,9 @@ from msgspec.structs import replace
 from fixture_files import FIXTURES
 from guardfix.linter import extraction_cache
 from guardfix.linter.engine import Options, Report, check
+from guardfix.linter.files import code_digest
 from guardfix.linter.files.workspace import Workspace
+from guardfix.linter.flow import kept_runs
 from guardfix.linter.frontends import extraction
 from guardfix.linter.guards import Effect, Guard, Takes
 
@@ -35,6 +37,7 @@ def said(report: Report) -> list[object]:
 @pytest.fixture(autouse=True)
 def _small_files_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extraction_cache, "WORTH_ASKING", 0)
+    monkeypatch.setattr(kept_runs, "WORTH_KEEPING", 0)
 
 
 @pytest.fixture
@@ -237,11 +240,11 @@ def test_other_code_that_reads_finds_nothing(
 ) -> None:
     (tmp_path / "a.cpp").write_text(OLD)
     check([str(tmp_path)], cached)
-    monkeypatch.setattr(extraction_cache, "installed_parsers", lambda: {"tree_sitter": "99.0"})
-    extraction_cache._reading_code.cache_clear()
+    monkeypatch.setattr(code_digest, "installed_parsers", lambda: {"tree_sitter": "99.0"})
+    code_digest.code_digest.cache_clear()
     read.clear()
     check([str(tmp_path)], cached)
-    extraction_cache._reading_code.cache_clear()
+    code_digest.code_digest.cache_clear()
     assert "a.cpp" in read
 
 
