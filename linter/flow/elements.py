@@ -13,9 +13,9 @@ from ..facts.expressions import (
 from . import (
     classes,
     container_methods,
-    layer_calls,
     making,
     model_names,
+    module_parts,
     objects,
     tensor_writes,
     tensors,
@@ -134,9 +134,9 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
     if isinstance(thing, Instance) and thing.cls is not None and index is not None and _is_tuple(thing.cls):
         names = [*classes.field_names(thing.cls.body)]
         return thing.attributes.get(names[index] if index < len(names) else "") or state.opaque(name)
-    children = layer_calls.children_of(thing) if isinstance(thing, Instance) and thing.kind == "sequential" else None
+    children = module_parts.children_of(thing) if isinstance(thing, Instance) and thing.kind == "sequential" else None
     if children:
-        return children[min(index or 0, len(children) - 1)]
+        return children[min(index or 0, len(children) - 1)][1]
     if isinstance(thing, Opaque):
         return state.opaque(name, tensor=True if thing.tensor else None, origin=thing.origin, under=thing.under)
     return state.plain() if isinstance(holder, (Plain, Const, Truth)) else state.opaque(name)

@@ -8,10 +8,10 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 
 from . import (
     differentiation,
-    layer_calls,
     making,
     model_names,
     model_training,
+    module_parts,
     reach,
     sharing,
     tensor_writes,
@@ -146,7 +146,7 @@ def call_opaque_method(
         return [(state, Const(False) if thing.origin == DECLARED else Truth(("none", ref), True))]
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
-        parts = layer_calls.listed_tensors(ref, name, state)
+        parts = module_parts.listed_tensors(ref, name, state)
         return [(state, ref if name in ("eval", "train") else parts if parts is not None else state.opaque(name))]
     if name == "save_for_backward":
         given = [one for saved in arguments for one in making.tensors_in(saved, state)]
