@@ -13,6 +13,7 @@ from ..facts.expressions import (
 from . import (
     classes,
     container_methods,
+    gradients,
     making,
     model_names,
     module_parts,
@@ -77,7 +78,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
             if thing.tensor and name in torch_ops.TENSOR_PROPERTIES:
                 return [(state, tensors.tensor_property(holder, name, state))]
             settings = model_names.holds_settings(shown) and not model_names.holds_settings(name)
-            known = state.opaque(f"{shown}.{name}" if shown else name, tensor=False if settings else None)
+            is_tensor = True if name == "grad" and place.file.language == "python" else None
+            known = state.opaque(f"{shown}.{name}" if shown else name, tensor=False if settings else is_tensor)
             state.change(holder, attributes={**thing.attributes, name: known})
         return [(state, known)]
     if holder == NONE:
@@ -100,6 +102,8 @@ def set_attribute(
         if name == "requires_grad":
             done = tensor_writes.require_grad(machine, holder, value, state, place, "requires_grad")
             return [state] if done else []
+        if name == "grad":
+            gradients.give(machine, holder, value, state)
         if name == "data":
             return [state] if tensor_writes.set_data(machine, holder, value, state, place) else []
         return [state]

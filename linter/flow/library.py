@@ -12,6 +12,7 @@ from . import (
     distribution_calls,
     elements,
     function_transforms,
+    gradients,
     layer_calls,
     making,
     model_names,
@@ -357,6 +358,9 @@ def _torch(
             state.modes = modes
             return [(state, arguments[0])] if done else []
         return [(state, arguments[0])]
+    if path[:3] == ("torch", "nn", "utils") and path[-1] in gradients.CLIPS and arguments:
+        gradients.clip(machine, arguments[0], state, place, path[-1])
+        return [(state, state.opaque(path[-1], tensor=True))]
     if path[:2] == ("torch", "optim"):
         return [
             (state, state.add(Instance("optimizer", path[-1], None, {"params": arguments[0] if arguments else NONE})))

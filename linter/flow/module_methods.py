@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..analysis.model_types import MODULES_GIVE_THEMSELVES
-from . import forward_hooks, making, module_parts, tensor_writes
+from . import forward_hooks, gradients, making, module_parts, tensor_writes
 from .module_parts import MODULE_KINDS
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
@@ -49,6 +49,8 @@ def call_module_method(
         if listed is not None:
             return [(state, listed)]
         module_parts.set_training(ref, state.plain(), state)  # what is found there may be given another mode
+    if name == "zero_grad":
+        gradients.forget(machine, state)
     if name in ("zero_grad", "modules", "children", "named_modules", "named_children", "extra_repr"):
         return [(state, state.opaque(name, tensor=False))]
     if name == "load_state_dict":

@@ -15,6 +15,7 @@ from . import (
     distribution_calls,
     forward_hooks,
     function_contexts,
+    gradients,
     held_guards,
     layer_calls,
     model_names,
@@ -189,6 +190,8 @@ def _call_optimizer(
     machine: Interpreter, thing: Instance, name: str, arguments: tuple[Value, ...], state: State, place: Place
 ) -> Results:
     """A method of an optimizer; `step` runs what it is given with grad on, but not under inference mode."""
+    if name == "zero_grad":
+        gradients.forget(machine, state)
     if name != "step":
         return [(state, NONE)]
     tensors.step_taken(machine, "optimizer", state, place)
