@@ -41,7 +41,7 @@ def run_assignment(machine: Interpreter, statement: Assign, state: State, place:
         return outcomes
     states = []
     for after, result in machine.evaluate(value, state, place):
-        lost_parameters.tell_lost(machine, statement, result, after, place)
+        lost_parameters.tell_lost_parameter(machine, statement, result, after, place)
         going = [after]
         for target in statement.targets:
             machine.name_thing(result, target, after)

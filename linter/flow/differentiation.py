@@ -39,7 +39,7 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
         elif state.modes.inference and tensor.grad:
             ran_in_inference(machine, shown, _GRADIENTS, name, state, place, tensor.presumed)
         elif tensor.grad and name == "backward":
-            gradients.accumulate(machine, state, place)
+            gradients.add_gradients(machine, state, place)
     return found
 
 

@@ -103,7 +103,7 @@ def set_attribute(
             done = tensor_writes.require_grad(machine, holder, value, state, place, "requires_grad")
             return [state] if done else []
         if name == "grad":
-            gradients.give(machine, holder, value, state)
+            gradients.give_gradient(machine, holder, value, state)
         if name == "data":
             return [state] if tensor_writes.set_data(machine, holder, value, state, place) else []
         return [state]

@@ -11,20 +11,20 @@ CLIPS = frozenset({"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"})
 """Functions of `torch.nn.utils` that write to the gradients of the parameters that they are given."""
 
 
-def give(machine: Interpreter, leaf: Ref, value: Value, state: State) -> None:
+def give_gradient(machine: Interpreter, leaf: Ref, value: Value, state: State) -> None:
     """`leaf.grad = value`."""
     is_inference = making.is_inference(value, state) is True and making.is_tensor(value, state)
     machine.gives_gradients = machine.gives_gradients or is_inference
     state.change(leaf, gradient=value if is_inference else None, awaits_gradient=False)
 
 
-def forget(machine: Interpreter, state: State) -> None:
+def forget_gradients(machine: Interpreter, state: State) -> None:
     """`zero_grad`: whose gradients it takes away isn't looked at."""
     for ref, _ in _given(machine, state):
         state.change(ref, gradient=None)
 
 
-def accumulate(machine: Interpreter, state: State, place: Place) -> None:
+def add_gradients(machine: Interpreter, state: State, place: Place) -> None:
     """`backward` adds to the gradients of all leaves that recorded ops have computed with since these were given."""
     for ref, tensor in _given(machine, state):
         if tensor.awaits_gradient:
@@ -32,7 +32,7 @@ def accumulate(machine: Interpreter, state: State, place: Place) -> None:
             state.change(ref, gradient=None)
 
 
-def clip(machine: Interpreter, parameters: Value, state: State, place: Place, name: str) -> None:
+def clip_gradients(machine: Interpreter, parameters: Value, state: State, place: Place, name: str) -> None:
     """`clip_grad_norm_(parameters, …)`."""
     for ref in making.tensors_in(parameters, state):
         tensor = state.tensor(ref)

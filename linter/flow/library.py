@@ -359,7 +359,7 @@ def _torch(
             return [(state, arguments[0])] if done else []
         return [(state, arguments[0])]
     if path[:3] == ("torch", "nn", "utils") and path[-1] in gradients.CLIPS and arguments:
-        gradients.clip(machine, arguments[0], state, place, path[-1])
+        gradients.clip_gradients(machine, arguments[0], state, place, path[-1])
         return [(state, state.opaque(path[-1], tensor=True))]
     if path[:2] == ("torch", "optim"):
         return [

@@ -17,7 +17,7 @@ _MAKE_AGAIN = frozenset({"requires_grad_", "set_requires_grad", "Parameter"})
 """Calls that may make it a parameter again."""
 
 
-def tell_lost(machine: Interpreter, statement: Assign, value: Value, state: State, place: Place) -> None:
+def tell_lost_parameter(machine: Interpreter, statement: Assign, value: Value, state: State, place: Place) -> None:
     """`p = p - lr * p.grad`, under a guard, of a loop's variable or of an attribute of the method's object."""
     tensor, off = state.tensor(value), why_unrecorded(state)
     if state.modes.records is not False or tensor is None or not tensor.unrecorded or off is None or off.is_engine:

@@ -50,7 +50,7 @@ def call_module_method(
             return [(state, listed)]
         module_parts.set_training(ref, state.plain(), state)  # what is found there may be given another mode
     if name == "zero_grad":
-        gradients.forget(machine, state)
+        gradients.forget_gradients(machine, state)
     if name in ("zero_grad", "modules", "children", "named_modules", "named_children", "extra_repr"):
         return [(state, state.opaque(name, tensor=False))]
     if name == "load_state_dict":

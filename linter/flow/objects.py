@@ -191,7 +191,7 @@ def _call_optimizer(
 ) -> Results:
     """A method of an optimizer; `step` runs what it is given with grad on, but not under inference mode."""
     if name == "zero_grad":
-        gradients.forget(machine, state)
+        gradients.forget_gradients(machine, state)
     if name != "step":
         return [(state, NONE)]
     tensors.step_taken(machine, "optimizer", state, place)

@@ -153,7 +153,7 @@ def call_opaque_method(
         given = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, given, state, place)
     if name == "zero_grad":
-        gradients.forget(machine, state)
+        gradients.forget_gradients(machine, state)
     if name in ("backward", "manual_backward"):
         model_training.note_training(state, place, name, ref)
     differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
