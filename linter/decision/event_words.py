@@ -19,6 +19,7 @@ GRADIENTS = (
     EventKind.NOT_RECORDED,
     EventKind.GRADIENT_EXPECTED,
     EventKind.GRADIENT_OF_ZEROS,
+    EventKind.PARAMETER_LOST,
     EventKind.BACKWARD_IN_INFERENCE,
 )
 """What goes wrong with gradients under a guard."""

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..facts.bodies import Assign
 from ..facts.expressions import Bracketed, Expression, MemberAccess, NamePath, Operation, Subscript, simple_name
-from . import cpp_declarations, elements, evaluation, operators, tensor_writes
+from . import cpp_declarations, elements, evaluation, lost_parameters, operators, tensor_writes
 from .paths import Interpreter, PathOutcome, Place, Results
 from .state import State
 from .values import NONE, Const, Opaque, Plain, Ref, Tensor, Value
@@ -41,6 +41,7 @@ def run_assignment(machine: Interpreter, statement: Assign, state: State, place:
         return outcomes
     states = []
     for after, result in machine.evaluate(value, state, place):
+        lost_parameters.tell_lost_parameter(machine, statement, result, after, place)
         going = [after]
         for target in statement.targets:
             machine.name_thing(result, target, after)

@@ -131,11 +131,14 @@ def is_instance(machine: Interpreter, thing: Thing | None, asked: Value, state: 
             return None
         if asked.path[-1] in (thing.name, "Module"):
             return True
-        return None if asked.path[-1].startswith("_") or thing.kind == "sequential" else False
+        return None if asked.path[-1].startswith("_") else False
     found = list(ancestry(machine, thing.cls, state))
     if isinstance(asked, ClassValue) and any(isinstance(one, ClassValue) and one.body is asked.body for one in found):
         return True
-    return True if asked in found else None
+    if asked in found:
+        return True
+    own = all(isinstance(one, ClassValue) or (isinstance(one, Name) and one.dotted in MODULE_CLASSES) for one in found)
+    return False if own and isinstance(asked, Name) and asked.path[:2] == ("torch", "nn") else None
 
 
 def is_autograd_function(base: Expression) -> bool:
@@ -176,9 +179,16 @@ def instance_of(machine: Interpreter, cls: ClassValue, state: State, *, complete
 
 
 def type_path(written: Expression | None) -> NamePath | None:
+    """The name of a type, without what qualifies it."""
     while isinstance(written, TypeName):
         written = written.name
     return written if isinstance(written, NamePath) else None
+
+
+def meant_type(machine: Interpreter, written: Expression | None, place: Place) -> NamePath | None:
+    """The same of what may be an alias."""
+    path = type_path(written)
+    return machine.program.type_meant(path, place.file) if path is not None else None
 
 
 def class_named(machine: Interpreter, path: tuple[str, ...], place: Place) -> ClassValue | None:

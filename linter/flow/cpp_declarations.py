@@ -26,6 +26,7 @@ def declare(machine: Interpreter, statement: Assign, state: State, place: Place)
         given = named[1].value  # a template's parameter
         path = classes.type_path(given) if isinstance(given, (NamePath, TypeName)) else path
         written = replace(written, name=path) if path is not None else written
+    path = machine.program.type_meant(path, place.file) if path is not None else None
     target = statement.targets[0]
     name = simple_name(target)
     braces = value.items if isinstance(value, Bracketed) and not isinstance(target, Bracketed) else None

@@ -63,7 +63,7 @@ _NUMBERS = frozenset(
 
 def value_of_type(machine: Interpreter, written: Expression | None, name: str, state: State, place: Place) -> Value:
     """A value of which nothing is known but its declared type."""
-    path = classes.type_path(written)
+    path = classes.meant_type(machine, written, place)
     if path is None:
         return state.opaque(name)
     last = path.name
@@ -195,7 +195,7 @@ def made_of_type(
     machine: Interpreter, written: Expression, values: tuple[Value, ...], state: State, place: Place, name: str
 ) -> Results:
     """An object of a type, made from arguments."""
-    path = classes.type_path(written)
+    path = classes.meant_type(machine, written, place)
     if path is None:
         return [(state, state.opaque(name))]
     last = path.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import model_training
+from . import gradients, model_training
 from .events import EventKind
 from .guards_entered import opened_by
 from .making import called, tensors_in
@@ -38,6 +38,8 @@ def differentiate(machine: Interpreter, value: Value, state: State, place: Place
             found = _tell_no_graph(machine, EventKind.NOT_RECORDED, ref, tensor, state, place, name)
         elif state.modes.inference and tensor.grad:
             ran_in_inference(machine, shown, _GRADIENTS, name, state, place, tensor.presumed)
+        elif tensor.grad and name == "backward":
+            gradients.add_gradients(machine, state, place)
     return found
 
 

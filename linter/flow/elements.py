@@ -13,9 +13,10 @@ from ..facts.expressions import (
 from . import (
     classes,
     container_methods,
-    layer_calls,
+    gradients,
     making,
     model_names,
+    module_parts,
     objects,
     tensor_writes,
     tensors,
@@ -77,7 +78,8 @@ def attribute(machine: Interpreter, holder: Value, name: str, state: State, plac
             if thing.tensor and name in torch_ops.TENSOR_PROPERTIES:
                 return [(state, tensors.tensor_property(holder, name, state))]
             settings = model_names.holds_settings(shown) and not model_names.holds_settings(name)
-            known = state.opaque(f"{shown}.{name}" if shown else name, tensor=False if settings else None)
+            is_tensor = True if name == "grad" and place.file.language == "python" else None
+            known = state.opaque(f"{shown}.{name}" if shown else name, tensor=False if settings else is_tensor)
             state.change(holder, attributes={**thing.attributes, name: known})
         return [(state, known)]
     if holder == NONE:
@@ -100,6 +102,8 @@ def set_attribute(
         if name == "requires_grad":
             done = tensor_writes.require_grad(machine, holder, value, state, place, "requires_grad")
             return [state] if done else []
+        if name == "grad":
+            gradients.give_gradient(machine, holder, value, state)
         if name == "data":
             return [state] if tensor_writes.set_data(machine, holder, value, state, place) else []
         return [state]
@@ -134,9 +138,9 @@ def element_of(machine: Interpreter, holder: Value, state: State, index: int | N
     if isinstance(thing, Instance) and thing.cls is not None and index is not None and _is_tuple(thing.cls):
         names = [*classes.field_names(thing.cls.body)]
         return thing.attributes.get(names[index] if index < len(names) else "") or state.opaque(name)
-    children = layer_calls.children_of(thing) if isinstance(thing, Instance) and thing.kind == "sequential" else None
+    children = module_parts.children_of(thing) if isinstance(thing, Instance) and thing.kind == "sequential" else None
     if children:
-        return children[min(index or 0, len(children) - 1)]
+        return children[min(index or 0, len(children) - 1)][1]
     if isinstance(thing, Opaque):
         return state.opaque(name, tensor=True if thing.tensor else None, origin=thing.origin, under=thing.under)
     return state.plain() if isinstance(holder, (Plain, Const, Truth)) else state.opaque(name)

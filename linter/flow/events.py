@@ -20,6 +20,7 @@ class EventKind(StrEnum):
     NOT_RECORDED = "a gradient is asked for where nothing was recorded"
     GRADIENT_EXPECTED = "a gradient is to be seen or kept of what was not recorded"
     GRADIENT_OF_ZEROS = "`torch.func` differentiates what the function itself keeps from being recorded"
+    PARAMETER_LOST = "a parameter's name is given a tensor without a graph, made of its own gradient"
     BACKWARD_IN_INFERENCE = "a graph is differentiated in inference mode"
     CACHE_READ = "an attribute that inference mode fills is read where autograd records"
     THREAD = "work goes to a thread that the mode doesn't follow"

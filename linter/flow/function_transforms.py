@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import making
+from . import making, module_parts
 from .events import EventKind
 from .guards_entered import set_modes
+from .module_parts import MODULE_KINDS
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
-from .values import NONE, NOT_REQUIRED, REQUIRED, Const, Grad, GuardValue, Name, Partial, Tensor, Value
+from .values import (
+    NONE,
+    NOT_REQUIRED,
+    REQUIRED,
+    Const,
+    Grad,
+    GuardValue,
+    Instance,
+    Items,
+    Name,
+    Partial,
+    Table,
+    Tensor,
+    Value,
+)
 
 _TRANSFORMS = frozenset(f"torch.func.{name}" for name in ("grad", "grad_and_value", "jacrev"))
 _RUN = "<run>"
@@ -36,6 +51,30 @@ def transformed(
             return _reentrant(machine, function, arguments[1:], state, place)
         return [(state, state.opaque(origin=dotted))]
     return None
+
+
+def functional_call(
+    machine: Interpreter, arguments: tuple[Value, ...], keywords: Keywords, state: State, place: Place
+) -> Results | None:
+    """`functional_call(module, tensors, args, kwargs)`: a module that is known runs with other tensors for its own."""
+    named = dict(keywords)
+    model, tensors, given, more = (*arguments, *[NONE] * 4)[:4]
+    tables = state.thing(tensors)
+    several = [state.thing(one) for one in tables.values] if isinstance(tables, Items) else [tables]
+    args, kwargs = state.thing(named.get("args", given)), state.thing(named.get("kwargs", more))
+    values = args.values if isinstance(args, Items) else (named.get("args", given),)
+    module = state.thing(model)
+    is_known = isinstance(module, Instance) and module.kind in MODULE_KINDS
+    if not is_known or not all(isinstance(one, Table) and one.pairs and one.rest is None for one in several):
+        return None
+    before = [module_parts.replace_tensors(model, one, state) for one in several if isinstance(one, Table)]
+    further = kwargs.pairs if isinstance(kwargs, Table) else ()
+    by_name = tuple((str(key.value), value) for key, value in further if isinstance(key, Const))
+    results = machine.call_value(model, tuple(values), by_name, state, place, making.called(model, state, "the module"))
+    for after, _ in results:
+        for one in reversed(before):
+            module_parts.put_back(one, after)
+    return results
 
 
 def under_guards(

@@ -15,13 +15,10 @@ from .values import (
     Const,
     Grad,
     Instance,
-    Items,
     Opaque,
     Ref,
     SavingHazard,
     Step,
-    Table,
-    Tensor,
     Value,
 )
 
@@ -153,55 +150,6 @@ def call_layer(
         unrecorded=lost,
     )
     return [(state, made)]
-
-
-def children_of(sequential: Instance) -> list[Value]:
-    """What a sequential module runs, in its order; its own `training` and hooks are none."""
-    return [child for name, child in sequential.attributes.items() if name != "training" and not name.startswith("<")]
-
-
-def set_training(ref: Value, mode: Value, state: State) -> None:
-    """What `train` and `eval` do to a module and all that it holds."""
-    thing = state.thing(ref)
-    is_module = isinstance(thing, Instance) and thing.kind in ("layer", "sequential", "module")
-    if isinstance(ref, Ref) and isinstance(thing, Instance) and is_module and thing.attributes.get("training") != mode:
-        state.change(ref, attributes={**thing.attributes, "training": mode})
-        for value in thing.attributes.values():
-            set_training(value, mode, state)
-
-
-def listed_tensors(ref: Ref, name: str, state: State) -> Value | None:
-    """What a module's method of this name lists: its parameters and buffers; None where it lists others."""
-    if name not in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
-        return None
-    known = parameters_of(ref, state) if name in ("parameters", "named_parameters") else None
-    unknown = state.opaque(tensor=True) if known is None else None
-    if name == "state_dict":
-        return state.add(Table((), unknown))
-    if name.startswith("named_"):
-        pairs = tuple(state.add(Items("()", (state.plain(), one))) for one in known or ())
-        return state.add(Items("[]", pairs, state.add(Items("()", (state.plain(), unknown))) if unknown else None))
-    return state.add(Items("[]", tuple(known or ()), unknown))
-
-
-def parameters_of(ref: Value, state: State, seen: frozenset[int] = frozenset()) -> list[Ref] | None:
-    """The parameters of a module; None where not all of it is known."""
-    thing = state.thing(ref)
-    if not isinstance(ref, Ref) or ref.number in seen:
-        return []
-    if isinstance(thing, Tensor):
-        return [ref] if thing.grad and thing.leaf else []
-    if isinstance(thing, Instance) and thing.kind in ("layer", "sequential", "module"):
-        if not thing.complete:
-            return None
-        found: list[Ref] = []
-        for value in thing.attributes.values():
-            inner = parameters_of(value, state, seen | {ref.number})
-            if inner is None:
-                return None
-            found += inner
-        return found
-    return [] if not isinstance(thing, Opaque) else None
 
 
 def unknown_parameters(layer: Value, state: State) -> Value:

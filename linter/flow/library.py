@@ -12,6 +12,7 @@ from . import (
     distribution_calls,
     elements,
     function_transforms,
+    gradients,
     layer_calls,
     making,
     model_names,
@@ -221,6 +222,9 @@ def _builtin(
         ]
     if name in ("list", "tuple", "sorted", "reversed", "set", "iter", "dict"):
         if name == "dict" and isinstance(thing, Items):
+            each = [pair.values for one in thing.values if isinstance(pair := state.thing(one), Items)]
+            if thing.rest is None and len(each) == len(thing.values) and all(len(values) == 2 for values in each):
+                return [(state, state.add(Table(tuple((values[0], values[1]) for values in each))))]
             pair = state.thing(machine.element_of(first, state, None, ""))
             value = pair.values[1] if isinstance(pair, Items) and len(pair.values) == 2 else state.opaque()
             return [(state, state.add(Table((), value)))]
@@ -354,6 +358,9 @@ def _torch(
             state.modes = modes
             return [(state, arguments[0])] if done else []
         return [(state, arguments[0])]
+    if path[:3] == ("torch", "nn", "utils") and path[-1] in gradients.CLIPS and arguments:
+        gradients.clip_gradients(machine, arguments[0], state, place, path[-1])
+        return [(state, state.opaque(path[-1], tensor=True))]
     if path[:2] == ("torch", "optim"):
         return [
             (state, state.add(Instance("optimizer", path[-1], None, {"params": arguments[0] if arguments else NONE})))
@@ -387,9 +394,14 @@ def _torch(
         return [(state, state.opaque("the loaded model", module=True))]
     if path[:2] in (("torch", "autocast"), ("torch", "profiler")) or path[-1] in _ENTERED:
         return [(state, NullContext())]
-    if path[-2:] in (("func", "functional_call"), ("stateless", "functional_call")) and state.modes.records is False:
+    if path[-2:] in (("func", "functional_call"), ("stateless", "functional_call")):
+        results = function_transforms.functional_call(machine, arguments, keywords, state, place)
+        if results is not None:
+            return results
         values = (*arguments, *(value for _, value in keywords))
         reach.unknown_call(state, values)
+        if state.modes.records is not False:
+            return [(state, state.opaque(origin=dotted))]
         return [(state, model_names.model_result(machine, path[-1], NOT_REQUIRED, state, place))]
     if dotted in _GIVE_THEIR_FUNCTION and arguments:
         return [(state, arguments[0])]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..facts.bodies import AnyStatement, Loop
 from . import elements, generators, making
+from .module_parts import LISTED
 from .paths import Interpreter, PathOutcome, Place
 from .state import State
 from .values import Generator, Items, Ref, Tensor, Value
@@ -45,7 +46,9 @@ def _for_each(machine: Interpreter, statement: Loop, iterable: Value, state: Sta
     thing = state.thing(iterable)
     if isinstance(thing, Generator):
         return generators.step_generator(machine, statement, thing, state, place)
-    exact = thing.values if isinstance(thing, Items) and thing.rest is None and len(thing.values) <= EXACT else None
+    exact = None
+    if isinstance(thing, Items) and thing.rest is None and (len(thing.values) <= EXACT or thing.kind == LISTED):
+        exact = thing.values
     going, left, ended = [state], [], []
     many = thing.values if isinstance(thing, Items) and exact is None else ()
     before = {ref: state.tensor(ref) for value in many for ref in making.tensors_in(value, state)}

@@ -116,6 +116,7 @@ class Machine:
         self.recorded: list[Recorded] | None = None
         self.traced: list[Traced] | None = None
         self.watches = False
+        self.gives_gradients = False
         self._steps = 0.0
 
     # -- events

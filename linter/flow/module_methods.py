@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from ..analysis.model_types import MODULES_GIVE_THEMSELVES
-from . import forward_hooks, layer_calls, making, tensor_writes
+from . import forward_hooks, gradients, making, module_parts, tensor_writes
+from .module_parts import MODULE_KINDS
 from .paths import Interpreter, Keywords, Place, Results
 from .state import State
 from .values import NONE, Const, Instance, Ref, Table, Value
-
-MODULE_KINDS = ("module", "layer", "sequential")
-"""Of `Instance`: those that are modules."""
 
 
 def call_module_method(
@@ -31,24 +29,29 @@ def call_module_method(
     if name in MODULES_GIVE_THEMSELVES:
         if name == "requires_grad_":
             flag = arguments[0] if arguments else Const(True)
-            for parameter in layer_calls.parameters_of(ref, state) or ():
+            for parameter in module_parts.parameters_of(ref, state) or ():
                 if not tensor_writes.require_grad(machine, parameter, flag, state, place, name):
                     return []
         if name in ("train", "eval"):
-            layer_calls.set_training(ref, arguments[0] if arguments else Const(name == "train"), state)
+            module_parts.set_training(ref, arguments[0] if arguments else Const(name == "train"), state)
         return [(state, ref)]
     if name == "is_training":
         return machine.attribute(ref, "training", state, place, shown)
-    parts = layer_calls.listed_tensors(ref, name, state)
+    parts = module_parts.listed_tensors(ref, name, state)
     if parts is not None:
         return [(state, parts)]
     if name == "register_module" and len(arguments) >= 2:
         return [(state, arguments[1])]
     if name in ("register_buffer", "register_parameter") and len(arguments) >= 2 and isinstance(arguments[0], Const):
         return _register(machine, ref, name, str(arguments[0].value), arguments[1], state, place, shown)
-    if name in ("zero_grad", "modules", "children", "named_modules", "extra_repr"):
-        if name != "zero_grad":  # what is found there may be given another mode
-            layer_calls.set_training(ref, state.plain(), state)
+    if name in ("modules", "children", "named_modules", "named_children"):
+        listed = module_parts.listed_modules(ref, name, state)
+        if listed is not None:
+            return [(state, listed)]
+        module_parts.set_training(ref, state.plain(), state)  # what is found there may be given another mode
+    if name == "zero_grad":
+        gradients.forget_gradients(machine, state)
+    if name in ("zero_grad", "modules", "children", "named_modules", "named_children", "extra_repr"):
         return [(state, state.opaque(name, tensor=False))]
     if name == "load_state_dict":
         return _load_state(machine, ref, arguments, keywords, state, place)
@@ -96,7 +99,7 @@ def _load_state(
         return [(state, NONE)]
     modes = state.modes
     state.modes = modes._replace(grad=False)
-    for parameter in layer_calls.parameters_of(ref, state) or ():
+    for parameter in module_parts.parameters_of(ref, state) or ():
         if not tensor_writes.write_tensor(machine, parameter, state, place, name):
             return []
     state.modes = modes

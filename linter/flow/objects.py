@@ -15,18 +15,20 @@ from . import (
     distribution_calls,
     forward_hooks,
     function_contexts,
+    gradients,
     held_guards,
     layer_calls,
     model_names,
     model_training,
     module_methods,
+    module_parts,
     reach,
     tensors,
     threads,
 )
 from .events import EventKind
 from .guards_entered import leave_guard, set_modes
-from .module_methods import MODULE_KINDS
+from .module_parts import MODULE_KINDS
 from .paths import Interpreter, Keywords, Place, Results
 from .recording import note_recorded
 from .state import State
@@ -96,7 +98,7 @@ def _run_instance(
         return layer_calls.call_layer(machine, thing, arguments, state, place)
     if thing.kind == "sequential":
         results: Results = [(state, arguments[0] if arguments else NONE)]
-        for child in layer_calls.children_of(thing):
+        for _, child in module_parts.children_of(thing):
             results = [
                 pair for one, value in results for pair in machine.call_value(child, (value,), (), one, place, shown)
             ]
@@ -188,6 +190,8 @@ def _call_optimizer(
     machine: Interpreter, thing: Instance, name: str, arguments: tuple[Value, ...], state: State, place: Place
 ) -> Results:
     """A method of an optimizer; `step` runs what it is given with grad on, but not under inference mode."""
+    if name == "zero_grad":
+        gradients.forget_gradients(machine, state)
     if name != "step":
         return [(state, NONE)]
     tensors.step_taken(machine, "optimizer", state, place)
@@ -303,7 +307,7 @@ def _super_call(
             break
         if isinstance(one, Name) and one.dotted in classes.MODULE_CLASSES:
             if name in ("train", "eval"):
-                layer_calls.set_training(receiver, arguments[0] if arguments else Const(name == "train"), state)
+                module_parts.set_training(receiver, arguments[0] if arguments else Const(name == "train"), state)
                 return [(state, receiver)]
             return [(state, NONE)]
     if name in ("__init__", "__init_subclass__"):

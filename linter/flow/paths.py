@@ -77,6 +77,8 @@ class Interpreter(Protocol):
     """What is recorded, where that is being looked for."""
     traced: list[Traced] | None
     """All that computes, where somebody watches."""
+    gives_gradients: bool
+    """Some tensor was given an inference tensor as its gradient."""
     kept: KeptResults
     root: Body | None
     """The function or module that is run by itself."""

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from ..analysis.python_modules import PythonModules
 from ..facts import Facts
 from ..facts.bodies import Body, BodyKind, Import
+from ..facts.expressions import NamePath, TypeName
 from ..guards import Effect
 
 
@@ -41,6 +42,10 @@ class File:
         return self.facts.row(offset)
 
 
+MOST_ALIASES = 4
+"""Aliases of aliases that are followed."""
+
+
 class ProjectCode:
     """All files that have bodies."""
 
@@ -50,7 +55,13 @@ class ProjectCode:
         self._modules = PythonModules(self._by_path)
         self._functions = Definitions()
         self._classes = Definitions()
+        self._types: dict[str, dict[str, NamePath]] = defaultdict(dict)
+        """For each alias of a C++ type: what it is short for, by the file that says so."""
         for file in self.files:
+            for alias in file.facts.aliases:
+                target = alias.target.name if isinstance(alias.target, TypeName) else alias.target
+                if alias.kind == "type" and isinstance(target, NamePath) and not getattr(alias.target, "marks", ""):
+                    self._types[alias.name][file.path] = target
             for body in file.bodies if file.language != "python" else ():
                 if body.kind is BodyKind.CLASS:
                     self._classes.add(file, body)
@@ -61,6 +72,16 @@ class ProjectCode:
         """The file that a dotted name imports; None where it is none of the project's or can't be told."""
         path = self._modules.find(dotted, seen_from.path)
         return self._by_path[path] if path is not None else None
+
+    def type_meant(self, path: NamePath, seen_from: File) -> NamePath:
+        """The type that a C++ name is short for, if it is an alias of the file, or of one file alone."""
+        for _ in range(MOST_ALIASES):
+            meant = self._types.get(path.name, {}) if not path.template_arguments else {}
+            target = meant.get(seen_from.path) or (next(iter(meant.values())) if len(meant) == 1 else None)
+            if target is None or target.path == path.path:
+                break
+            path = target
+        return path
 
     def functions(self, qualified: tuple[str, ...], seen_from: File) -> list[tuple[File, Body]]:
         """C++ functions whose qualified name ends as this one does: those of the file, or else of all."""

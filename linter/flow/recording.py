@@ -44,7 +44,8 @@ def note_operands(operands: Iterable[Ref], state: State) -> None:
     """What a recorded op computes with: of inference tensors, those that an optimizer will fail to change."""
     for ref in operands:
         tensor = state.tensor(ref)
-        if tensor is not None and tensor.inference and tensor.leaf and CERTAIN in tensor.grad:
+        needs = tensor is not None and ((tensor.inference and tensor.leaf) or tensor.gradient is not None)
+        if tensor is not None and needs and CERTAIN in tensor.grad:
             state.change(ref, awaits_gradient=True)
 
 

@@ -22,7 +22,7 @@ from ..facts.expressions import (
 from ..facts.spans import Sorted
 from ..facts.statement_walk import all_statements, called_in, words_in
 from ..guards import CPP, PYTHON, Effect, GuardNames, guards_with
-from . import calling, classes, closures, left_attributes, model_training
+from . import calling, classes, closures, left_attributes, lost_parameters, model_training
 from .left_attributes import LeftTensor, class_of
 from .library import LOSS_METHODS
 from .machine import MOST_STATES, Exhausted, Machine
@@ -86,6 +86,7 @@ def run_reached(
             run_function_of(machine, file, owner, body, found)
         if fills:
             run_function_of(machine, file, owner, body, fills)
+    lost_parameters.forget_told_twice(machine)
 
 
 def _is_module_run(file: File, reached: Set[str], instead: Set[str]) -> bool:

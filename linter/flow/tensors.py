@@ -8,10 +8,11 @@ import guardfix.torch_ops as torch_ops  # `from guardfix import …` would impor
 
 from . import (
     differentiation,
-    layer_calls,
+    gradients,
     making,
     model_names,
     model_training,
+    module_parts,
     reach,
     sharing,
     tensor_writes,
@@ -146,11 +147,13 @@ def call_opaque_method(
         return [(state, Const(False) if thing.origin == DECLARED else Truth(("none", ref), True))]
     if name in model_names.MODULE_ONLY and not thing.tensor:
         state.change(ref, module=True)
-        parts = layer_calls.listed_tensors(ref, name, state)
+        parts = module_parts.listed_tensors(ref, name, state)
         return [(state, ref if name in ("eval", "train") else parts if parts is not None else state.opaque(name))]
     if name == "save_for_backward":
         given = [one for saved in arguments for one in making.tensors_in(saved, state)]
         unnoticed.note_saved(machine, given, state, place)
+    if name == "zero_grad":
+        gradients.forget_gradients(machine, state)
     if name in ("backward", "manual_backward"):
         model_training.note_training(state, place, name, ref)
     differentiated = arguments[0] if name in ("backward", "manual_backward") and arguments else NONE
@@ -250,7 +253,7 @@ def tensor_property(ref: Ref, name: str, state: State) -> Value:
     if name == "data":
         return detached(ref, state)
     if name == "grad":
-        return state.opaque("grad")
+        return (tensor.gradient if (tensor := state.tensor(ref)) else None) or state.opaque("grad", tensor=True)
     if kind in ("view", "alias"):
         made = making.alias(state, ref, view=True)
         state.change(made, flat=name == "T")

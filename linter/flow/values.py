@@ -278,6 +278,8 @@ class Tensor(NamedTuple):
     """It has two dimensions at most: what `t()` gives."""
     awaits_gradient: bool = False
     """A leaf that a recorded op computes with: `backward` gives it a gradient."""
+    gradient: Value | None = None
+    """The inference tensor that it was given as its gradient."""
 
 
 class Instance(NamedTuple):

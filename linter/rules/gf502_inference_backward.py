@@ -5,8 +5,9 @@ What it flags: `.backward()`, `torch.autograd.grad` or `torch.autograd.backward`
 function, in a caller, in the generator that a loop steps. So do `torch.autograd.grad` and `backward` in an autograd
 function's own `forward` or `backward`, which PyTorch runs without recording. `register_hook` and `retain_grad` on such
 a tensor raise as well. So does a reentrant checkpoint that is given nothing that requires grad; `torch.func.grad` of a
-function that is itself under a guard gives zeros. Under inference mode also the gradients of a graph from outside, and
-an optimizer's `.step()`. The finding lists the steps.
+function that is itself under a guard gives zeros. Also steps by hand that lose the parameter: `p = p - lr * p.grad` of
+a loop's variable, or of an attribute. Under inference mode also the gradients of a graph from outside, and an
+optimizer's `.step()`. The finding lists the steps.
 
 Why it is bad: nothing computed under these guards is recorded, so `backward` raises `element 0 of tensors does not
 require grad and does not have a grad_fn`. A graph built earlier can be differentiated, but under inference mode the new

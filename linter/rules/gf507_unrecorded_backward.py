@@ -2,8 +2,8 @@
 
 What it flags: `backward()` and `torch::autograd::grad` of what was computed under an `InferenceMode` that is always
 on, a `NoGradGuard`, an `AutoGradMode(false)` or a guard that hides the Autograd keys, in the function or in one that
-calls it; `register_hook` and `retain_grad` on it; and under `InferenceMode` the gradients of a graph from outside. The
-finding lists the steps.
+calls it; `register_hook` and `retain_grad` on it; a member that is given what is made of its own gradient, and so is
+no leaf any more; and under `InferenceMode` the gradients of a graph from outside. The finding lists the steps.
 
 Why it is bad: nothing computed under InferenceMode is recorded, so calling `backward()` on it raises "element 0 of
 tensors does not require grad and does not have a grad_fn". A graph recorded outside can be differentiated, but a
