@@ -88,7 +88,7 @@ globalThis.codeEditor = (area, chosen) => {
         language.of([]),
         LOOK,
         EditorState.tabSize.of(4),
-        EditorView.contentAttributes.of({ "aria-label": "Your code" }),
+        EditorView.contentAttributes.of({ "aria-label": "Your code", tabindex: "0" }),
         // Tab leaves the editor, as it leaves the text area.
         keymap.of([...lintKeymap, ...historyKeymap, ...defaultKeymap.filter((one) => one.key !== "Mod-Enter")]),
         // What a browser itself puts in the place of lines has style attributes, which the policy forbids.

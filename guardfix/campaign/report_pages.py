@@ -229,7 +229,7 @@ def _next_steps(
         notices.append("No guards were found, so there is nothing to migrate.")
     elif sums["patches"] and not connection.execute(_VERDICTS).fetchall():
         notices.append(
-            "No program was run: <code>guardfix campaign run --verify</code> does so before and after the migration."
+            "No programs were run: <code>guardfix campaign run --verify</code> runs them before and after migration."
         )
     if count := steps.get("decide"):
         needs = f"{count:,} {'needs' if count == 1 else 'need'} a decision"

@@ -121,8 +121,13 @@ def test_each_page_fits_and_can_be_read_by_all(
             found = [*accessibility_violations(driver), *([] if fits(driver) else ["it is wider than the window"])]
             if found:
                 wrong[page] = found
+        driver.get(f"{address}?q=inference+tensors")
+        driver.execute_async_script(_FOUND)
+        wrong |= {"a search": found} if (found := accessibility_violations(driver)) else {}
     assert wrong == {}
 
 
+_FOUND = """const [done] = arguments; const look = () =>
+  document.querySelector('.md-search-result__list article') ? setTimeout(done, 300) : setTimeout(look, 30); look();"""
 _SETTLED = "const done = arguments[0]; addEventListener('load', done); if (document.readyState === 'complete') setTimeout(done, 60);"
 """The theme wraps tables, and this site's script names them, after the page is there."""

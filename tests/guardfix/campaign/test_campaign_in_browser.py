@@ -28,7 +28,8 @@ SMALLEST = """return Math.min(...[...document.querySelectorAll('.bars .label, .b
 def test_the_pages_fit_and_can_be_read_by_all(
     width: int, theme: str, tmp_path: Path, repository: MakeRepository
 ) -> None:
-    repository("one", {"a.cpp": OLD, "a.py": UNCALLED})
+    wide = OLD.replace(" g;", f" g_{'with_a_long_name_' * 6};")
+    repository("one", {"a.cpp": OLD, "b.cpp": wide, "a.py": UNCALLED})
     (tmp_path / "list.toml").write_text(
         f'[[repository]]\nsource = "one"\nname = "{LONG}"\n[[repository]]\nsource = "gone"\n'
     )

@@ -63,7 +63,7 @@ def test_pages_show_all_and_run_nothing_of_a_repository(report: Path) -> None:
     assert "no such folder" in index.text_content()
     assert [one.text_content() for one in index.xpath("//main/ul/li")] == [
         "1 failed: the reasons are below; guardfix campaign run --retry tries them again.",
-        "No program was run: guardfix campaign run --verify does so before and after the migration.",
+        "No programs were run: guardfix campaign run --verify runs them before and after migration.",
         "1 needs a decision: each repository's page shows why.",
     ]
     heads = index.xpath("//h2[text()='Repositories']/following-sibling::div//th/text()")

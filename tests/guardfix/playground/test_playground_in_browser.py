@@ -109,6 +109,7 @@ def test_the_address_holds_the_text(served: tuple[str, Path]) -> None:
 def test_it_fits_and_can_be_read_by_all(served: tuple[str, Path], width: int, theme: str) -> None:
     with browser_at(served[0], width, theme) as driver:
         assert wait_for(driver, "document.querySelector('.diff')")
+        code_box(driver).send_keys("\ue009\ue010\ue000// a long line" + " that scrolls" * 20)  # Ctrl-End before
         assert fits(driver)
         assert accessibility_violations(driver) == []
 
