@@ -246,7 +246,11 @@ class BuiltCopy:
         system can't show them that in the place of the copy, or has only one processor."""
         if self.failed_build is not None or _processors() < 2:
             return False
-        shutil.copytree(self.copy, folder, symlinks=True)
+        try:
+            shutil.copytree(self.copy, folder, symlinks=True)
+        except OSError:  # no room, or something that can't be copied
+            shutil.rmtree(folder, ignore_errors=True)
+            return False
         probe = run_in_copy(["true"], self.copy, self.folder / "probe", self.variables, 60, instead=folder)
         self.apart = folder if probe[0] == 0 else None
         return self.apart is not None
