@@ -16,6 +16,7 @@ from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.verify.judging.verdicts import VerificationFailed, judge
 from guardfix.verify.programs.program_migration import Migration
 from guardfix.verify.projects.compared_tests import ProjectTests, Round, TestRun, compared
+from guardfix.verify.projects.compiler_cache import with_ccache
 from guardfix.verify.projects.project_tests import (
     BuiltCopy,
     TestSettings,
