@@ -41,7 +41,7 @@ from ..judging.lacking import missing_package, needed_packages
 from ..judging.verdicts import VerificationFailed, status_in_words
 from ..programs.program_migration import Migration
 from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
-from ..runs.run_starts import end_session
+from ..runs.run_starts import end_session, processors
 from ..runs.scratch import scratch_folder
 from ..runs.tree_copies import TREE, TreeCopy
 from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of, first_error
@@ -245,7 +245,7 @@ class BuiltCopy:
     def set_apart(self, folder: Path) -> bool:
         """Keeps what is built in another folder, so that its tests run while the copy is changed; False where the
         system can't show them that in the place of the copy, or has only one processor."""
-        if self.failed_build is not None or _processors() < 2:
+        if self.failed_build is not None or processors() < 2:
             return False
         try:
             shutil.copytree(self.copy, folder, symlinks=True)
@@ -313,10 +313,6 @@ class BuiltCopy:
                 "failed", comparable(f"{status_in_words(status)}, and no test failed: {last}", places)
             )
         return Round(status, comparable(output, places), tests, stopped_after=stopped_after)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _RunningTests:

@@ -22,7 +22,6 @@ from guardfix.verify.projects.project_tests import (
     TestSettings,
     recorded_tests,
     verify_project_tests,
-    with_ccache,
 )
 from guardfix.verify.runs.program_runs import ProgramRun
 
