@@ -195,6 +195,7 @@ def in_words(found: dict[str, Any]) -> list[str]:
     return [
         found["name"],
         f"{units - len(found['refused'])} of {units}" if units else "",
+        found.get("first", ""),
         f"{passed} of {wanted}" if wanted else "not known",
         f"{reached} of {verdicts.total()}" if guards else "",
         f"{(found.get('torch') or {}).get('tests', 0):.0f}",
@@ -212,8 +213,11 @@ def table(rows: list[dict[str, Any]]) -> Iterator[str]:
             continue
         mean, median = statistics.mean(shares), statistics.median(shares)
         yield f"\n{title} ({count_of(len(shares), 'project')}; tests: mean {mean:.0%}, median {median:.0%}):\n"
-        yield "| project | units | tests that pass, of those on PyTorch | guards reached | seconds on PyTorch | here |"
-        yield "|---|---|---|---|---|---|"
+        yield (
+            "| project | units | at first sight | tests that pass, of those on PyTorch | guards reached | "
+            "seconds on PyTorch | here |"
+        )
+        yield "|---|---|---|---|---|---|---|"
         yield from (f"| {' | '.join(in_words(row))} |" for row in chosen)
 
 
@@ -247,6 +251,7 @@ def main() -> int:
             record.write_text(json.dumps(known, indent=1))
         if not known:
             continue
+        known |= {"round": row["round"], "first": row.get("first", "")}
         measured.append(known)
         print(" | ".join(in_words(known)), flush=True)
         if options.failures:

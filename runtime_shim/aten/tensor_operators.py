@@ -315,10 +315,10 @@ attach("__truediv__", true_divide.operator)  # type: ignore[attr-defined]
 attach("__radd__", add.operator)  # type: ignore[attr-defined]
 attach("__rmul__", mul.operator)  # type: ignore[attr-defined]
 attach("__rsub__", _operator("__rsub__", rsub))
-attach("__neg__", Tensor.neg)
+attach("__neg__", vars(Tensor)["neg"])
 attach("__pow__", _operator("__pow__", power))
 attach("__ipow__", _operator("__ipow__", power_))
-attach("__abs__", Tensor.abs)
+attach("__abs__", vars(Tensor)["abs"])
 attach("__pos__", positive)
 attach("__mod__", _operator("__mod__", remainder))
 attach("__imod__", _operator("__imod__", vars(Tensor)["remainder_"]))

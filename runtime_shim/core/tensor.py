@@ -574,7 +574,7 @@ def from_legacy_arguments(args: tuple[object, ...], kwargs: dict[str, object]) -
         return new_tensor(np.array(args[0], dtype=dtypes.get_default_dtype().numpy))
     if len(args) == 1 and isinstance(args[0], tuple | Size):
         args = tuple(args[0])
-    return new_tensor(np.empty(cast("tuple[int, ...]", args), dtype=dtypes.get_default_dtype().numpy))
+    return new_tensor(np.empty(cast("tuple[int, ...]", args or (0,)), dtype=dtypes.get_default_dtype().numpy))
 
 
 def _warn_non_leaf_grad() -> None:

@@ -110,13 +110,20 @@ def _shared(parent: Path) -> Iterator[None]:
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_SH)
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(lock), os.stat(parent)):  # else it was removed in between
-                    _remove_abandoned(parent)
-                    yield
-                    return
+            if _is_opened(lock, parent):  # else it was removed in between
+                _remove_abandoned(parent)
+                yield
+                return
         finally:
             os.close(lock)
+
+
+def _is_opened(descriptor: int, path: Path) -> bool:
+    """Whether it is what the path leads to now."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 _LET_GO_WITHIN = 10.0

@@ -13,7 +13,7 @@ from .continuous_distributions import (
     Uniform,
 )
 from .discrete_distributions import Bernoulli, Categorical, kl_divergence, register_kl
-from .distribution import Distribution
+from .distribution import Distribution, _standard_normal, lazy_property
 from .transforms import (
     AffineTransform,
     ComposeTransform,
@@ -37,6 +37,7 @@ _HOMES: dict[str, tuple[Any, ...]] = {
     "normal": (Normal,),
     "transformed_distribution": (TransformedDistribution,),
     "uniform": (Uniform,),
+    "utils": (_standard_normal, lazy_property),
 }
 
 

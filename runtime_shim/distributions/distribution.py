@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import update_wrapper
 from typing import Any, ClassVar
 
 from ..aten import FUNCTIONS
 from ..core import dtypes
 from ..core.dtypes import Size
-from ..core.gradient_modes import no_grad
+from ..core.gradient_modes import enable_grad, no_grad
 from ..core.tensor import Tensor
 
 
@@ -152,3 +153,24 @@ def standard_normal(shape: Any, like: Tensor) -> Tensor:
 
 def standard_uniform(shape: Any, like: Tensor) -> Tensor:
     return FUNCTIONS["rand"](tuple(shape), dtype=like.dtype)
+
+
+def _standard_normal(shape: Any, dtype: Any, device: object) -> Tensor:
+    found: Tensor = FUNCTIONS["randn"](shape, dtype=dtype, device=device)
+    return found
+
+
+class lazy_property:
+    """A property that is computed once, where autograd records; its value then takes its place."""
+
+    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+        self.wrapped = wrapped
+        update_wrapper(self, wrapped)  # type: ignore[arg-type]
+
+    def __get__(self, instance: object, owner: object = None) -> Any:
+        if instance is None:
+            return self
+        with enable_grad():
+            value = self.wrapped(instance)
+        setattr(instance, self.wrapped.__name__, value)
+        return value

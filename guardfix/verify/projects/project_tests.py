@@ -41,10 +41,11 @@ from ..judging.lacking import missing_package, needed_packages
 from ..judging.verdicts import VerificationFailed, status_in_words
 from ..programs.program_migration import Migration
 from ..runs.program_runs import OUTPUT_LIMIT, comparable, environment
-from ..runs.run_starts import end_session
+from ..runs.run_starts import end_session, processors
 from ..runs.scratch import scratch_folder
 from ..runs.tree_copies import TREE, TreeCopy
 from .compared_tests import ComparedTest, ProjectTests, Round, TestRun, before_it_began, compared, end_of, first_error
+from .compiler_cache import with_ccache
 
 _PLUGIN = "guardfix.runtime_shim.recording.recorded_tests"
 _UNITTESTS = "guardfix.runtime_shim.recording.recorded_unittests"
@@ -223,6 +224,7 @@ class BuiltCopy:
         else:
             torch = write_torch_distribution(folder / "torch", version_for(copy), also=_UNITTESTS)
             self.variables = project_environment(copy, torch, folder) | {KEEP_BUILDING: "1"}
+        self.variables |= with_ccache(folder / "compilers", self.variables, by_name=settings.backend == "torch")
         self.failed_build: str | None = None
         self.apart: Path | None = None
         """A folder that its tests find in the place of the copy, in which another version is built by then."""
@@ -243,9 +245,13 @@ class BuiltCopy:
     def set_apart(self, folder: Path) -> bool:
         """Keeps what is built in another folder, so that its tests run while the copy is changed; False where the
         system can't show them that in the place of the copy, or has only one processor."""
-        if self.failed_build is not None or _processors() < 2:
+        if self.failed_build is not None or processors() < 2:
             return False
-        shutil.copytree(self.copy, folder, symlinks=True)
+        try:
+            shutil.copytree(self.copy, folder, symlinks=True)
+        except OSError:  # no room, or something that can't be copied
+            shutil.rmtree(folder, ignore_errors=True)
+            return False
         probe = run_in_copy(["true"], self.copy, self.folder / "probe", self.variables, 60, instead=folder)
         self.apart = folder if probe[0] == 0 else None
         return self.apart is not None
@@ -307,10 +313,6 @@ class BuiltCopy:
                 "failed", comparable(f"{status_in_words(status)}, and no test failed: {last}", places)
             )
         return Round(status, comparable(output, places), tests, stopped_after=stopped_after)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _RunningTests:

@@ -55,6 +55,11 @@ def start_run(
     )
 
 
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def end_session(process: StartedRun) -> None:
     """End a process that leads its own session, with everything that it started, and wait for it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):

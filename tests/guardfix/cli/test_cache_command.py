@@ -157,3 +157,5 @@ def test_what_is_being_compiled_is_left_by_clean(own_cache: Path) -> None:
     assert not cache_folder().exists()
     with workplace(unfinished) as folder:
         assert folder.is_dir()
+    with pytest.raises(FileNotFoundError), workplace(unfinished):
+        raise FileNotFoundError

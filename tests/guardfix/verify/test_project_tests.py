@@ -16,7 +16,13 @@ from guardfix.runtime_shim.recording.guard_table import GuardCount
 from guardfix.verify.judging.verdicts import VerificationFailed, judge
 from guardfix.verify.programs.program_migration import Migration
 from guardfix.verify.projects.compared_tests import ProjectTests, Round, TestRun, compared
-from guardfix.verify.projects.project_tests import BuiltCopy, TestSettings, recorded_tests, verify_project_tests
+from guardfix.verify.projects.compiler_cache import with_ccache
+from guardfix.verify.projects.project_tests import (
+    BuiltCopy,
+    TestSettings,
+    recorded_tests,
+    verify_project_tests,
+)
 from guardfix.verify.runs.program_runs import ProgramRun
 
 LIBRARY = """\
@@ -165,6 +171,25 @@ def test_the_version_before_is_tested_in_its_place_while_the_copy_holds_another(
     (run,) = built.test().tests.values()
     assert (run.outcome, run.message) == ("passed", "")
     assert ((copy / "written").exists(), (tmp_path / "apart" / "written").exists()) == (False, True)
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_ccache_is_used_where_it_is_installed(tmp_path: Path, by_name: bool) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    variables = {"PATH": str(programs), "GUARDFIX_CACHE_DIR": str(tmp_path)}
+    assert with_ccache(tmp_path / "compilers", variables, by_name=by_name) == {}
+    for name in ("ccache", "g++"):
+        (programs / name).write_text("")
+        (programs / name).chmod(0o755)
+    found = with_ccache(tmp_path / "compilers", variables, by_name=by_name)
+    ccache = str(programs / "ccache")
+    if by_name:
+        assert found == {"CCACHE_DIR": f"{tmp_path}/ccache", "PATH": f"{tmp_path}/compilers:{programs}"}
+        assert {path.name: str(path.readlink()) for path in (tmp_path / "compilers").iterdir()} == {"g++": ccache}
+    else:
+        launchers = {"CMAKE_C_COMPILER_LAUNCHER": ccache, "CMAKE_CXX_COMPILER_LAUNCHER": ccache}
+        assert found == {"CCACHE_DIR": f"{tmp_path}/ccache", **launchers}
 
 
 def test_a_system_that_cannot_show_another_folder_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
