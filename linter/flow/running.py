@@ -206,6 +206,10 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     naming: dict[str, list[tuple[File, Body | None, Body]]] = defaultdict(list)
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
+    every_file = [file.facts for file in program.files]
+    types = {one.name for facts in every_file for one in facts.classes}
+    standing = {*CPP, *PYTHON, *types, *(macro.name for facts in every_file for macro in facts.macros)}
+    """What can stand for a guard: of all other names that were asked for, the file only says where they are."""
     holders: set[str] = set()
     """C++ classes that have a guard as a member: who makes an object of one is under it."""
     read = {
@@ -234,7 +238,7 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
         uses = [
             use
             for use in file.facts.guard_uses
-            if use.guard in only or (not only and (tells or use.guard not in _ONLY_RECORDING))
+            if use.guard in (only or standing) and (only or tells or use.guard not in _ONLY_RECORDING)
         ]
         spans = Sorted(uses, lambda use: use.type_span)
         by_macros = {use.guard for use in uses if use.macro is not None}
