@@ -148,13 +148,23 @@ def _given_out(scene: Scene, names: _Names) -> set[str]:
 
 def _learns_from_member(scene: Scene, filling: Function, name: str) -> Iterator[SignalMatch]:
     """Where another method of the class reads what this one fills, and computes gradients afterwards."""
-    for number, other in enumerate(scene.facts.functions):
-        if other is filling or other.qualified[:-1] != filling.qualified[:-1] or len(other.qualified) < 2:
-            continue
-        names = _names_in(scene.facts, other.span)
-        own = {*names.declared, *names.given, *(one.name for one in (*filling.parameters, *other.parameters))}
-        if name in names.last and name not in own:
-            yield from _learns(scene, scene.facts, names.last[name], number)
+    if all(parameter.name != name for parameter in filling.parameters):
+        for number, last in _readers(scene.facts).get((filling.qualified[:-1], name), [])[:_MOST_CALLERS]:
+            if scene.facts.functions[number] is not filling:
+                yield from _learns(scene, scene.facts, last, number)
+
+
+@answered_once
+def _readers(facts: Facts) -> dict[tuple[tuple[str, ...], str], list[tuple[int, int]]]:
+    """By class and name, the methods that name what they don't give or declare: (number, last statement that does)."""
+    found: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
+    for number, function in enumerate(facts.functions):
+        if len(function.qualified) > 1:
+            names = _names_in(facts, function.span)
+            own = {*names.declared, *names.given, *(parameter.name for parameter in function.parameters)}
+            for name in names.last.keys() - own:
+                found.setdefault((function.qualified[:-1], name), []).append((number, names.last[name]))
+    return found
 
 
 def _learns(scene: Scene, facts: Facts, start: int, function: int | None) -> Iterator[SignalMatch]:
