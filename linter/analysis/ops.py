@@ -6,7 +6,8 @@ from functools import cache
 
 import guardfix.torch_ops as torch_ops  # `from guardfix import …` would import the library
 
-from ..facts import Call, Function
+from ..answered_once import answered_once
+from ..facts import Call, Facts, Function
 from ..lazy_regex import lazy_regex
 from .declared_types import mentions_tensor
 
@@ -18,6 +19,9 @@ _EMPTY_OF_A_BACKEND = lazy_regex(r"_?empty_\w+$")
 """`at::native::empty_cpu`, `_empty_affine_quantized`: what makes the tensors of one backend."""
 _FROM_DATA = lazy_regex(r"(?:\w+_)?tensor_(?:from_\w+|ctor|new)$|(?:\w+_)?new_from_\w+$")
 """`torch::utils::indexing_tensor_from_data`, `tensor_ctor`, `internal_new_from_data`: what Python's data becomes."""
+_SCHEMA = lazy_regex(r'(?:R"\w*\(|")\s*(?:\w+::)?([\w.]+)\(')
+_ALIASED = lazy_regex(r"\bTensor(?:!|\(\w)")
+"""`Tensor(a)`, `Tensor(a!)`, `Tensor!`: autograd's kernel leaves views and counters to what is below it."""
 _SELF_IS_AMONG_THE_FIRST = 3
 """An in-place kernel takes `Tensor& self` after at most a context and a key set."""
 
@@ -31,6 +35,18 @@ def is_in_place_or_view(function: Function, operator: str = "") -> bool:
         return False
     first = function.parameters[:_SELF_IS_AMONG_THE_FIRST]
     return any(mentions_tensor(parameter.type) and "&" in parameter.type.marks for parameter in first)
+
+
+def says_that_it_aliases(operator: str, facts: Facts) -> bool:
+    """Whether an op's schema in the file says that it writes to an argument, or gives a view of one."""
+    return operator.rsplit("::", 1)[-1] in _aliasing_ops(facts)
+
+
+@answered_once
+def _aliasing_ops(facts: Facts) -> frozenset[str]:
+    schemas = (str(call.arguments[0]) for call in facts.calls if call.name in ("def", "define") and call.arguments)
+    found = (_SCHEMA.match(schema) for schema in schemas if _ALIASED.search(schema))
+    return frozenset(schema[1] for schema in found if schema is not None)
 
 
 @cache

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ..analysis.autograd_bookkeeping import is_kernel_of_in_place_or_view
 from ..analysis.linkage import Link
-from ..analysis.ops import is_in_place_or_view
+from ..analysis.ops import is_in_place_or_view, says_that_it_aliases
 from ..analysis.project_summary import TopicPlace
 from ..facts import Facts
 from ..facts.embedded_paths import real_path
@@ -107,7 +107,10 @@ class SignalKind(Struct, frozen=True, eq=False):
         side = self.side
         outermost = scene.outermost
         if self.in_place is not None and outermost is not None:
-            named = is_in_place_or_view(outermost, signal_match.operator)
+            operator, where = signal_match.operator, (scene.facts, signal_match.facts or scene.facts)
+            named = is_in_place_or_view(outermost, operator) or any(
+                says_that_it_aliases(operator, facts) for facts in where
+            )
             if named or is_kernel_of_in_place_or_view(scene.facts, outermost.span):
                 side = self.in_place
         if signal_match.elsewhere is not None:

@@ -207,7 +207,9 @@ def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every
     naming: dict[str, list[tuple[File, Body | None, Body]]] = defaultdict(list)
     defining: Counter[str] = Counter()
     near: list[tuple[File, Body | None, Body]] = []
-    standing = {*CPP, *PYTHON, *(one.name for file in program.files for one in (*file.facts.classes, *file.facts.macros))}
+    every_file = [file.facts for file in program.files]
+    types = {one.name for facts in every_file for one in facts.classes}
+    standing = {*CPP, *PYTHON, *types, *(macro.name for facts in every_file for macro in facts.macros)}
     """What can stand for a guard: of all other names that were asked for, the file only says where they are."""
     holders: set[str] = set()
     """C++ classes that have a guard as a member: who makes an object of one is under it."""

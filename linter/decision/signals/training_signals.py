@@ -15,7 +15,7 @@ from ...analysis.function_outlines import CallEffect
 from ...analysis.linkage import Link
 from ...analysis.training_calls import learning_in, training_in
 from ...answered_once import answered_once
-from ...facts import Call, Facts, Span
+from ...facts import Call, Facts, Function, Span
 from ...facts.expressions import first_name, words_of
 from ...facts.index import calls_where, index_of
 from ...facts.statement_walk import all_statements, bodies_around, bodies_below, expressions_of
@@ -75,7 +75,7 @@ def reaches_training(scene: Scene) -> Iterator[SignalMatch]:
     asks_project=True,
 )
 def result_meets_training(scene: Scene) -> Iterator[SignalMatch]:
-    """what is made below the guard goes out of it, and its function, or a caller, computes gradients afterwards"""
+    """what is made below the guard goes out of it, and its function, a caller or who reads the member learns from it"""
     function = scene.outermost
     if function is None or scene.use.macro is not None or scene.first_below(_may_run_a_model) is None:
         return
@@ -83,6 +83,8 @@ def result_meets_training(scene: Scene) -> Iterator[SignalMatch]:
     given = _given_out(scene, names)
     if scene.chain[0].is_lambda or any(names.last.get(name, 0) >= scene.use.live.end for name in given):
         yield from _learns(scene, scene.facts, scene.use.live.end, scene.use.function)
+    for name in sorted(given - names.declared.keys()):
+        yield from _learns_from_member(scene, function, name)
     if _OF_TENSORS.isdisjoint(words_of(function.returns)) and given <= names.declared.keys():
         return
     for where, call, _ in scene.project.callers_of(scene.facts, function, _MOST_CALLERS):
@@ -142,6 +144,27 @@ def _given_out(scene: Scene, names: _Names) -> set[str]:
         and not live.start <= names.declared.get(name, -1) < live.end
         and bisect_left(places, live.start) < bisect_left(places, live.end)
     }
+
+
+def _learns_from_member(scene: Scene, filling: Function, name: str) -> Iterator[SignalMatch]:
+    """Where another method of the class reads what this one fills, and computes gradients afterwards."""
+    if all(parameter.name != name for parameter in filling.parameters):
+        for number, last in _readers(scene.facts).get((filling.qualified[:-1], name), [])[:_MOST_CALLERS]:
+            if scene.facts.functions[number] is not filling:
+                yield from _learns(scene, scene.facts, last, number)
+
+
+@answered_once
+def _readers(facts: Facts) -> dict[tuple[tuple[str, ...], str], list[tuple[int, int]]]:
+    """By class and name, the methods that name what they don't give or declare: (number, last statement that does)."""
+    found: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
+    for number, function in enumerate(facts.functions):
+        if len(function.qualified) > 1:
+            names = _names_in(facts, function.span)
+            own = {*names.declared, *names.given, *(parameter.name for parameter in function.parameters)}
+            for name in names.last.keys() - own:
+                found.setdefault((function.qualified[:-1], name), []).append((number, names.last[name]))
+    return found
 
 
 def _learns(scene: Scene, facts: Facts, start: int, function: int | None) -> Iterator[SignalMatch]:

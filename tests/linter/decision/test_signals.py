@@ -65,6 +65,10 @@ RESULT = (
     "void run() {{ auto w = torch::ones({{4}}, torch::requires_grad()); {}\n"
     "auto y = features(torch::ones({{4}})); {} }}\n"
 )
+HEAD = (
+    "struct Head {{ at::Tensor feats; void fill(Backbone& b, at::Tensor x) {{ GUARD; {} = b->forward(x); }}\n"
+    "void epoch{} {{ {} l.backward(); }} }};\n"
+)
 STEPS = "void step(at::Tensor x) { x.backward(); }\n"
 LOADS = 'void open() { module = torch::jit::load("m.pt"); }\n'
 CASES = [
@@ -409,6 +413,19 @@ CASES = [
         )
     ),
     *(
+        ("result-meets-training", HEAD.format(*found), HEAD.format(*silent))
+        for found in (
+            ("feats", "(at::Tensor y)", "auto l = loss(feats, y);"),
+            ("feats", "()", "auto l = fc->forward(feats);"),
+        )
+        for silent in (
+            ("feats", "(at::Tensor feats)", found[2]),
+            ("feats", found[1], found[2].replace("feats", "other")),
+            ("feats", found[1], f"feats = other; {found[2]}"),
+            ("auto feats", *found[1:]),
+        )
+    ),
+    *(
         ("raises-in-inference", RESULT.format("", "auto loss = (y * w).sum();"), RESULT.format(*silent))
         for silent in (
             ("", "auto loss = (y.clone() * w).sum();"),
@@ -536,6 +553,17 @@ def test_what_counts_as_training(text: str, expected: bool) -> None:
         ),
         pytest.param(
             IN_PLACE.replace("scale_", "scale__") + registered("Autograd", "scale__"), Side.KERNEL, id="a dunder"
+        ),
+        *(
+            pytest.param(f"{OP}TORCH_LIBRARY(ns, m) {{ m.def({schema}); }}\n{registered('Autograd')}", side, id=schema)
+            for schema, side in (
+                ('"scale(Tensor(a) self) -> Tensor(a)"', Side.BELOW_AUTOGRAD),
+                ('"ns::scale(Tensor x, Tensor(b!)? out) -> ()"', Side.BELOW_AUTOGRAD),
+                ('"scale(Tensor! x, int n) -> ()"', Side.BELOW_AUTOGRAD),
+                ('"scale(Tensor[] self, int[2] n) -> Tensor"', Side.KERNEL),
+                ('"rescale(Tensor(a) self) -> Tensor(a)"', Side.KERNEL),
+                ('"scale.out(Tensor x, Tensor(a!) out) -> Tensor(a!)"', Side.KERNEL),
+            )
         ),
     ],
 )
