@@ -492,6 +492,11 @@ _MESSAGES = (
                 "through it. This may lead to silently incorrect behavior.",
                 since="2.1",
             ),
+            MessageText(
+                "Trying to backward through {} but no autograd formula was registered. Please use register_autograd to "
+                "add one.",
+                since="2.4",
+            ),
         ),
         "An op of an extension has kernels for CPU or CUDA alone, and its result is differentiated. What its kernel "
         "computes below a guard is not recorded.",

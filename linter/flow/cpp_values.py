@@ -87,6 +87,8 @@ def value_of_type(machine: Interpreter, written: Expression | None, name: str, s
     if "nn" in path.path[:-1] and torch_ops.layer(last) is not None:
         made = layer_calls.made_layer(last, (), state, place)
         return layer_calls.unknown_parameters(made, state)
+    if "optim" in path.path[:-1] and not last.endswith("Options"):
+        return state.add(Instance("optimizer", last))
     cls = classes.class_named(machine, path.path, place)
     if cls is not None:
         return classes.instance_of(machine, cls, state, complete=False)
