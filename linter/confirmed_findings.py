@@ -1,4 +1,4 @@
-"""Findings in Python files, confirmed by the parser of record before anything is said or edited.
+"""Findings in Python files, confirmed by the parser of record before anything is reported or edited.
 
 The facts of a Python file come from `ast`, which is fast. libcst is imported and asked only where a rule has found
 something, and only about the statement that it was found in.

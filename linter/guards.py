@@ -32,7 +32,7 @@ class Effect(StrEnum):
     GRAD_MODE = "grad mode"
     BELOW_AUTOGRAD = "hides the Autograd keys"
     BELOW_ADINPLACEORVIEW = "hides the Autograd keys and ADInplaceOrView"
-    NEIGHBOUR = "no effect on autograd; stands beside guards"
+    NEIGHBOUR = "no effect on autograd; used beside guards"
 
 
 class Guard(Struct, frozen=True):
@@ -257,7 +257,7 @@ PYTHON_MODULES: Final = ("torch", "guardfix.runtime_shim")
 """Modules that mean torch, whatever alias they are imported under."""
 
 
-ENTERED_MODE: Final = "context manager that a guard stands in"
+ENTERED_MODE: Final = "context manager that contains a guard"
 """What stands for a guard's name where a project's own context manager may enter one."""
 
 

@@ -43,7 +43,7 @@ def _promoted(t: Tensor, *, complex_: bool = False) -> Tensor:
 
 
 def _resized(t: Tensor, dim: Sequence[int], sizes: Sequence[int]) -> Tensor:
-    """With zeros behind, or cut, to these sizes along these dimensions."""
+    """Zero-padded at the end, or cut, to these sizes along these dimensions."""
     for d, size in zip(dim, sizes, strict=True):
         if size < 1:
             raise RuntimeError(f"Invalid number of data points ({size}) specified")

@@ -2,7 +2,7 @@
 
 While it is being written, the file is called `.NAME.RANDOM.guardfix`. When it is whole, the digests of the new and of
 the old text are added to its name. Then it changes places with the file, and what was displaced has that name: so it
-can be told from an edit that somebody made at that moment, which is never removed.
+can be distinguished from an edit that somebody made at that moment, which is never removed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class TemporaryFile:
         """Remove the file, unless it holds what somebody else wrote."""
         try:
             self._remove()
-        except BaseException:  # told to end just now: this is what the next run would have to do
+        except BaseException:  # interrupted just now: the next run would have to do this
             self._remove()
             raise
         finally:

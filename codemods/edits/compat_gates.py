@@ -58,8 +58,8 @@ def _stands_alone(site: Site, lines: Span) -> bool:
     use, text = site.use, site.text
     if text[lines.start : use.span.start].strip():
         return False
-    behind = text[use.span.end : lines.end].strip()
-    return not behind or any(comment.span.start >= use.span.end for comment in use.comments)
+    after = text[use.span.end : lines.end].strip()
+    return not after or any(comment.span.start >= use.span.end for comment in use.comments)
 
 
 def _applied(text: bytes, lines: Span, edits: Sequence[Edit]) -> str:

@@ -101,8 +101,8 @@ def _is_objected_to(site: Site) -> bool:
 
 def _gone(comment: Intent, text: bytes) -> Edit:
     before = text[line_start(text, comment.span.start) : comment.span.start]
-    behind = text[comment.span.end : line_end(text, comment.span.end)]
-    if not before.strip() and not behind.strip():
+    after = text[comment.span.end : line_end(text, comment.span.end)]
+    if not before.strip() and not after.strip():
         return whole_lines(text, comment.span)
     cut = comment.span.start
     while text[cut - 1 : cut] in (b" ", b"\t"):
@@ -112,7 +112,7 @@ def _gone(comment: Intent, text: bytes) -> Edit:
 
 def _written(purpose: Purpose, site: Site) -> Edit:
     end = site.use.span.end
-    behind = site.text[end : line_end(site.text, end)].strip()
-    if site.use.macro is None and not behind:
+    after = site.text[end : line_end(site.text, end)].strip()
+    if site.use.macro is None and not after:
         return insertion(end, f"  // guardfix: {purpose}")
     return insertion(end, f" /* guardfix: {purpose} */")

@@ -26,7 +26,7 @@ def python_guard_removal(site: Site, message: str) -> Fix | None:
     if edits is None:
         return None
     lines = sum(site.text.count(b"\n", *edit.span) for edit in edits)
-    doubts = [f"it indents {lines} lines anew"] if lines > site.project.reindent_limit else []
+    doubts = [f"it re-indents {lines} lines"] if lines > site.project.reindent_limit else []
     doubts += _doubts_of_python_comments(site.text, found.call_span, site.facts)
     return site.fix(message.format(f"`{found.use.written}()`"), edits, doubts=doubts)
 

@@ -42,7 +42,7 @@ def doubts_about(site: Site) -> list[str]:
     elif use.form in (Form.STATIC, Form.GLOBAL):
         doubts.append("a guard with static storage sets the state of whichever thread initializes it")
     elif use.form not in (Form.DECLARATION, Form.AUTO, Form.MEMBER):
-        doubts.append(f"the guard stands as {use.form.value}, and its scope is not certain")
+        doubts.append(f"the guard is used as {use.form.value}, so its scope is not certain")
     elif use.form is Form.MEMBER and not _is_guard_struct(site):
         doubts.append("a member guard lives as long as its object")
     if use.argument is not None and not use.argument.empty and use.argument.value is not True:

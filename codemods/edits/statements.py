@@ -84,14 +84,14 @@ def without_gap(text: bytes, removed: Edit) -> Edit:
     before = text[max(0, start - _FARTHEST) : start]
     gap = _BLANK_LINES_BEFORE.search(before)
     above = before[: gap.start()] if gap else before
-    behind = _BLANK_LINES_BEHIND.match(text, end)
-    assert behind is not None  # it matches nothing at all as well
+    after = _BLANK_LINES_BEHIND.match(text, end)
+    assert after is not None  # it matches nothing at all as well
     if above.rstrip().endswith(b"{") and not gap:
-        return Edit(Span(start, behind.end()), "")
-    if text[behind.end() : behind.end() + 80].lstrip(_BLANKS).startswith(b"}"):
-        return Edit(Span(start - len(before) + len(above), behind.end()), "")
+        return Edit(Span(start, after.end()), "")
+    if text[after.end() : after.end() + 80].lstrip(_BLANKS).startswith(b"}"):
+        return Edit(Span(start - len(before) + len(above), after.end()), "")
     kept = len(_NEWLINE.findall(before, len(above)))
-    for newline in islice(_NEWLINE.finditer(text, end, behind.end()), kept):
+    for newline in islice(_NEWLINE.finditer(text, end, after.end()), kept):
         end = newline.end()
     return Edit(Span(start, end), "")
 

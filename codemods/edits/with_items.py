@@ -48,18 +48,18 @@ def _item_on_its_own_line(text: bytes, found: PythonUse) -> list[Edit] | None:
     """In brackets, with a line for itself and others beside it: the line goes, a comment on it stays."""
     span = found.call_span
     start = line_start(text, span.start)
-    behind = _BEHIND_ITEM.match(text, span.end)
+    after = _BEHIND_ITEM.match(text, span.end)
     before = text[start : span.start].strip()
-    if found.items < 2 or behind is None or before not in (b"", b","):
+    if found.items < 2 or after is None or before not in (b"", b","):
         return None
     if text[:start].rstrip(b"\r\n").endswith(b"\\"):
         return None  # continued by a backslash: no brackets
     edits = []
-    if before == b"," and behind["comma"]:
+    if before == b"," and after["comma"]:
         return None
-    if not before and not behind["comma"]:
-        token = _NEXT_TOKEN.match(text, behind.end())
-        place = token.end() if token is not None else behind.end()
+    if not before and not after["comma"]:
+        token = _NEXT_TOKEN.match(text, after.end())
+        place = token.end() if token is not None else after.end()
         line = line_start(text, place)
         comma = _COMMA.match(text, line) if text[line:place].isspace() else None
         comma = comma or _COMMA.match(text, place)
@@ -67,10 +67,10 @@ def _item_on_its_own_line(text: bytes, found: PythonUse) -> list[Edit] | None:
             edits.append(Edit(Span(*comma.span()), ""))
         elif text[place : place + 1] != b")":
             return None
-    if behind["comment"]:
+    if after["comment"]:
         first = start + text[start : span.start].index(b",") if before else span.start
-        return [Edit(Span(first, behind.start("comment")), ""), *edits]
-    return [Edit(Span(start, behind.end()), ""), *edits]
+        return [Edit(Span(first, after.start("comment")), ""), *edits]
+    return [Edit(Span(start, after.end()), ""), *edits]
 
 
 def _body(node: cst.With) -> Sequence[Statement] | None:

@@ -38,12 +38,12 @@ def switch_by_the_condition(site: Site) -> Fix | None:
     comment = ""
     if not use.is_branch:
         inside = text[block.start : use.span.start] + text[use.span.end : block.end]
-        behind = _COMMENT.findall(inside)
-        if re.sub(rb"\s", b"", _COMMENT.sub(b"", inside)) != b"{}" or len(behind) > 1:
+        after = _COMMENT.findall(inside)
+        if re.sub(rb"\s", b"", _COMMENT.sub(b"", inside)) != b"{}" or len(after) > 1:
             return None
-        if behind and (behind[0].rstrip().endswith(b"\\") or text[block.end : line_end(text, block.end)].strip()):
+        if after and (after[0].rstrip().endswith(b"\\") or text[block.end : line_end(text, block.end)].strip()):
             return None  # the comment would take in what follows it on its new line
-        comment = f"  {behind[0].decode('utf-8', 'replace').rstrip()}" if behind else ""
+        comment = f"  {after[0].decode('utf-8', 'replace').rstrip()}" if after else ""
     found = _IF.search(text, max(0, block.start - _LONGEST), block.start)
     if found is None or _HEAD.search(_COMMENT.sub(b"", text[max(0, found.start() - _LONGEST) : found.start()])):
         return None

@@ -111,7 +111,7 @@ def _path(name: bytes, folders: tuple[str, ...]) -> str:
 _HOW = (
     "--patch", "--no-ext-diff", "--no-textconv", "--no-color", "--text", "--unified=0", "--find-renames",
     "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all",
-    # Git converts no line ends here, as the repository or the user may have told it to.
+    # Git converts no line ends here, although the repository or the user may have configured it to.
     "--ignore-cr-at-eol",
 )  # fmt: skip
 

@@ -32,13 +32,13 @@ class Commented:
         return row + sum(1 for other in self.above if other <= row)
 
 
-def commented(report: Report, behind: Iterable[Finding], above: Iterable[Finding] = ()) -> list[Commented]:
+def commented(report: Report, after: Iterable[Finding], above: Iterable[Finding] = ()) -> list[Commented]:
     """The files of the findings, with a comment at the end of the line of each, or on a line above it.
 
     In Python `# noqa: GF401`, elsewhere `// NOLINT(GF101)`; codes are added to a comment that lists some already.
     """
     by_path: dict[str, tuple[list[Finding], list[Finding]]] = {}
-    for place, findings in enumerate((behind, above)):
+    for place, findings in enumerate((after, above)):
         for finding in findings:
             by_path.setdefault(finding.path, ([], []))[place].append(finding)
     found = []

@@ -106,7 +106,7 @@ def _warm_up() -> None:
 
     from . import repository_work
 
-    with contextlib.suppress(Exception):  # which each task then tells of itself
+    with contextlib.suppress(Exception):  # each task then reports it
         fix_text("void f() {\n  at::AutoNonVariableTypeMode g;\n}\n", "a.cpp", options=Options(workers=1))
         fix_text("import torch\nwith torch.no_grad:\n    pass\n", "a.py", options=Options(workers=1))
     _ = repository_work
@@ -209,7 +209,7 @@ def _done(request: TaskRequest, files: Path) -> _Told:
 
 
 def _told(request: TaskRequest, scratch: Path, status: int, late: bool) -> _Told:
-    """What a process has told, or how it ended."""
+    """What a process reported, or how it ended."""
     limits = request.task.limits
     if late:
         return TaskOutcome.OUT_OF_TIME, f"it took longer than {limits.seconds:g} seconds", {}

@@ -20,7 +20,7 @@ _AGAIN_AFTER = 0.05
 
 
 class Ended(KeyboardInterrupt):
-    """The signal that told this process to end; taken for Ctrl-C wherever that is handled."""
+    """The signal that asked this process to end, handled as Ctrl-C is."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

@@ -28,7 +28,7 @@ _PYTHON = ".py"
 
 
 def about_shared_cache() -> str:
-    """What is said where others could have put compiled programs, which are run, into the cache; else empty."""
+    """A warning if others could have put compiled programs into the cache, which would then be run; else empty."""
     from guardfix.linter.files.user_cache import user_cache_folder, writable_by_others
 
     where = user_cache_folder()

@@ -16,7 +16,7 @@ from .ending_signals import in_main_thread
 _FIRST, _NEXT = 0.5, 0.1
 """Seconds until the line is shown, and until it is shown again."""
 _ANEW = own("\r\x1b[K")
-"""Takes back what stands in the line."""
+"""Erases the line."""
 
 
 @contextmanager

@@ -57,7 +57,7 @@ ENOUGH_DESCRIPTORS = 64
 
 
 def too_few_descriptors(error: Exception) -> int:
-    """The exit status when there were too few file descriptors, which is said then; 0 when there were enough.
+    """The exit status if there were too few file descriptors, after an error message; 0 if there were enough.
 
     An import that cannot open a file says that there is no such module.
     """

@@ -60,7 +60,7 @@ def verify_project(run: CommandRun, choice: FixChoice, options: VerifyOptions) -
 
 
 _SILENT = 60.0
-"""Seconds after which something is said where no line can be shown."""
+"""Seconds after which a line is printed if no progress line can be shown."""
 
 
 @contextmanager

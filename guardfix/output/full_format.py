@@ -69,7 +69,7 @@ _TITLES = {
 def _frame(
     finding: Finding, places: SourcePositions, margin: str, style: Callable[..., str], width: int | None
 ) -> Iterator[str]:
-    """The line of code with carets under what is meant, and the decision behind them."""
+    """The line of code with carets under the finding, followed by the decision."""
     source = places.source(finding.path)
     if source is None or not source.text:
         return
@@ -91,7 +91,7 @@ def _frame(
 
 
 def _remarks(finding: FixableFinding) -> Iterator[tuple[str, str]]:
-    """(title, text) of what is said below the code: the evidence, the steps, and the fixes."""
+    """(title, text) of the notes below the code: the evidence, the steps, and the fixes."""
     if finding.decision is not None:
         for line in _evidence_lines(finding.decision, finding.path):
             yield "", line

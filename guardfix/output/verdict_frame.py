@@ -1,4 +1,4 @@
-"""The one place in the code that a verdict is about, and what is said of it."""
+"""The one place in the code that a verdict is about, and the note on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class VerdictFrame(NamedTuple):
 
 
 def verdict_frame(result: Result) -> VerdictFrame | None:
-    """Where the runs part, what ended them, or the guard that was left out; None where there is no such place."""
+    """Where the runs diverge, what ended them, or the guard that was left out; None if there is no such place."""
     judgement = result.judgement
     if judgement.verdict in (Verdict.STRICTER, Verdict.CHANGED, Verdict.REPAIRED):
         return _parting(result)
@@ -59,7 +59,7 @@ def _parting(result: Result) -> VerdictFrame | None:
 
 
 def frame_lines(shown: VerdictFrame, style: Callable[..., str], width: int | None) -> Iterator[str]:
-    """The line of code with its number, and below it what is said, each beside a bar."""
+    """The line of code with its number, and the notes below it, each beside a bar."""
     code = None if shown.row is None else _line_of(Path(shown.path), shown.row)
     margin, bar = " " * (1 if code is None else len(str(shown.row))), style("|", fg="blue")
     room = None if width is None else max(20, width - len(margin) - 4)

@@ -1,4 +1,4 @@
-"""What the old guard does in a text, and what the text does with a guard in its place: told by the abstract machine,
+"""What the old guard does in a text, and what the text does with a guard in its place: derived by the abstract machine,
 without a run."""
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class OfferedGuard:
     project: Project
     """The text with this guard."""
     place_before: Callable[[int], int]
-    """Where in the text as it is a place of that text stands."""
+    """The corresponding place in the original text."""
     guard: str
     effect: Effect
     line: str = ""
-    """What stands in its place; empty where it stays."""
+    """Its replacement; empty if it stays."""
 
 
 def old_guard_meanings(project: Project) -> list[OfferedGuard]:

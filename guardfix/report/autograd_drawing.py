@@ -1,4 +1,4 @@
-"""The autograd graph behind a tensor, drawn as SVG. The layout is grandalf's, in Python: no program is called."""
+"""The autograd graph of a tensor, drawn as SVG. grandalf lays it out in Python: no program is called."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AutogradGraph = Mapping[int, GraphNode]
 
 
 def autograd_graph(events: Iterable[TracedEvent]) -> AutogradGraph:
-    """All nodes that a detailed recording tells of, by their numbers."""
+    """All nodes in a detailed recording, by their numbers."""
     found = {}
     for event in events:
         for node in event["nodes"] if event["event"] == "graph" else ():
@@ -89,7 +89,7 @@ def drawing(graph: AutogradGraph, root: int) -> str:
 
 
 def _nearest(graph: AutogradGraph, root: int) -> tuple[list[int], frozenset[int]]:
-    """The nodes that are drawn, and those of them behind which others follow that are not."""
+    """The nodes that are drawn, and those whose successors are left out."""
     found, waiting = {root: None}, deque([root])
     while waiting:
         for other in graph[waiting.popleft()].following:

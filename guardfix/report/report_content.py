@@ -226,7 +226,7 @@ def _steps(finding: Finding, report: FixableReport, links: CodeLinks) -> list[di
 def _reason(
     reason: Evidence | StepTaken, message: str, path: str, report: FixableReport, links: CodeLinks
 ) -> dict[str, Any]:
-    """What is said of a place, and its line, in a finding of the file `path`."""
+    """The note on a place, and its line, in a finding of the file `path`."""
     source = report.positions.source(reason.path)
     lines = excerpt(source, reason.row, reason.row).lines if source is not None and source.text else []
     name = printable(reason.path).replace(os.sep, "/")

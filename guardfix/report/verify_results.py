@@ -60,7 +60,7 @@ def read_verify_results(path: str) -> VerifyResults:
 
 
 def _places(result: dict[str, Any]) -> dict[FindingPlace, bool]:
-    """Where the findings stand that a result is about, and whether their guards were entered."""
+    """The places of the findings that a result is about, and whether their guards were entered."""
     found = {_place(fix): False for fix in result["migrated"]}
     for guard in result["guards"]:
         if guard["code"]:

@@ -57,7 +57,7 @@ class _Base(NamedTuple):
     reuses: int
     """How many have."""
     until: float
-    """The time from which what is on the disk is read again, unless the editor tells of changes."""
+    """When files on the disk are read again, unless the editor reports changes."""
 
 
 class _Seen(NamedTuple):
@@ -184,7 +184,7 @@ class DocumentChecks:
         return base.reuses < _REUSED and self._is_current(base.until)
 
     def _is_current(self, until: float) -> bool:
-        """Whether what was read still counts: the editor tells of changes, or its time isn't up."""
+        """Whether what was read is still valid: the editor reports changes, or its time isn't up."""
         return self.is_told_of_changes or time.monotonic() < until
 
     def check_folders(

@@ -27,7 +27,7 @@ class StrictProtocol(LanguageServerProtocol):
     """pygls doesn't answer requests that it can't read, and answers others where the protocol wants them refused."""
 
     async def serve(self, stream: BinaryIO) -> None:
-        """Handle what the editor sends until it ends, or can't be told apart any more."""
+        """Handle the editor's messages until they end, or can't be separated any more."""
         self._serving = asyncio.current_task()
         reading = ThreadPoolExecutor(1, "guardfix-read")
         try:

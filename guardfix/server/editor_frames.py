@@ -16,7 +16,7 @@ _UTF8 = re.compile(rb"[^;]*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?", re.IGNORECAS
 
 
 class FrameLost(Exception):
-    """Where the next message begins can't be told any more."""
+    """The beginning of the next message can't be found any more."""
 
 
 class BadMessage(Exception):

@@ -136,8 +136,8 @@ def _silence(checked: CheckedText, finding: FixableFinding) -> WorkspaceEdit | N
     """The comment that silences a finding, where one does: a string has no place for comments."""
     document = checked.document
     lines = checked.lines_of(document.path)
-    for behind, above in (([finding], []), ([], [finding])):
-        for one in commented(checked.report, behind, above):
+    for after, above in (([finding], []), ([], [finding])):
+        for one in commented(checked.report, after, above):
             assert checked.report.over is not None
             texts = {document.path: one.source.encode(one.text)}
             again = checked.report.over(checked.report.workspace.with_texts(texts))

@@ -22,7 +22,7 @@ _MOST_STEPS = 9
 
 
 def hover_over_guard(checked: CheckedText, offset: int) -> Hover | None:
-    """What there is to say about the guard at a place; None where no guard stands."""
+    """The notes on the guard at a place; None if there is no guard."""
     lines = checked.lines_of(checked.document.path)
     line = lines.position(offset).line
     facts = checked.facts

@@ -353,7 +353,7 @@ class GuardfixServer(LanguageServer):
         self.configure(answer[0] if answer else None)
 
     async def watch_files(self) -> None:
-        """Ask to be told of files that change on the disk, where the editor can do that."""
+        """Ask to be notified of files that change on the disk, if the editor can do that."""
         workspace = self.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is None or not watching.dynamic_registration:

@@ -18,7 +18,7 @@ class ServerSettings:
     codeLens: bool = True  # the names are those of the editors' settings
     """Offer to verify a program above its main function."""
     inlayHints: bool = True
-    """Tell what each guard is for behind it, where the editor shows such hints."""
+    """Show what each guard is for after it, if the editor shows such hints."""
     modeHints: bool = False
     """Tell which mode begins after each function, block and guard that begins one."""
 

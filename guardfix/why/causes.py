@@ -193,11 +193,13 @@ def is_off(use: GuardUse, facts: Facts) -> bool:
     """Whether a guard switches its mode off: `inference_mode(False)`, `set_grad_enabled(True)` …"""
     if use.guard in ("enable_grad",):
         return True
-    behind = use_behind(facts, use) if facts.python is not None else None
+    python_use = use_behind(facts, use) if facts.python is not None else None
     if use.guard in ("set_grad_enabled", "AutoGradMode"):
-        value = behind.mode if behind is not None else use.argument.value if use.argument is not None else None
+        value = python_use.mode if python_use is not None else use.argument.value if use.argument is not None else None
         return value is True
-    return (behind is not None and behind.mode is False) or (use.argument is not None and use.argument.value is False)
+    return (python_use is not None and python_use.mode is False) or (
+        use.argument is not None and use.argument.value is False
+    )
 
 
 def _effect(use: GuardUse, facts: Facts) -> Effect | None:
@@ -211,7 +213,9 @@ def _covers(use: GuardUse, row: int, facts: Facts) -> bool:
     if use.form is Form.IMPORT:
         return False
     if use.form is Form.DECORATOR and facts.python is not None:
-        behind = use_behind(facts, use)
-        return behind is not None and behind.decorated is not None and row in facts.rows(behind.decorated.span)
+        python_use = use_behind(facts, use)
+        return (
+            python_use is not None and python_use.decorated is not None and row in facts.rows(python_use.decorated.span)
+        )
     live = use.scope if facts.language == "python" else use.live
     return row in facts.rows(live) and row > facts.row(use.type_span.start)

@@ -122,11 +122,11 @@ def _other_guard(use: GuardUse, facts: Facts, python: str, cpp: str) -> tuple[Ed
     if use.alias is not None or use.under_error or use.macro is not None or use.shared:
         return None
     if facts.language == "python":
-        behind = use_behind(facts, use)
-        if behind is None or is_unqualified(use.named) or behind.mode is False:
+        python_use = use_behind(facts, use)
+        if python_use is None or is_unqualified(use.named) or python_use.mode is False:
             return None
         instead = f"{renamed(use.named, python)}()"
-        return Edit(Span(use.type_span.start, behind.call_span.end), instead), instead
+        return Edit(Span(use.type_span.start, python_use.call_span.end), instead), instead
     given = use.argument is not None and not use.argument.empty
     if use.form is not Form.DECLARATION or given or use.variable is None:
         return None
@@ -174,8 +174,10 @@ def _record_in_guard(event: Event, cause: ErrorCause, workspace: Workspace) -> C
 
 def _covers_event(use: GuardUse, event: Event, facts: Facts) -> bool:
     if use.form is Form.DECORATOR and facts.python is not None:
-        behind = use_behind(facts, use)
-        return behind is not None and behind.decorated is not None and behind.decorated.span.holds(event.span)
+        python_use = use_behind(facts, use)
+        return (
+            python_use is not None and python_use.decorated is not None and python_use.decorated.span.holds(event.span)
+        )
     return use.scope.holds(event.span)
 
 

@@ -94,7 +94,7 @@ def read_traceback(text: str) -> Traceback:
 
 
 def _without_prefixes(text: str) -> str:
-    """The log without what stands in front of each line: `[rank0]: ` of a launcher, `(Actor pid=7) ` of Ray, a time."""
+    """The log without the prefix of each line: `[rank0]: ` of a launcher, `(Actor pid=7) ` of Ray, a time."""
     for match in _PREFIX.finditer(text):
         prefix = match["prefix"]
         # Times and numbers of processes differ from line to line.

@@ -208,7 +208,7 @@ class CallGraph:
         if not doing:
             return None
         if effect is CallEffect.RUN and not group.sure:
-            # What may train the model as well is no sign that it is only run.
+            # A call that may also train the model doesn't show that it is only run.
             doing = [node for node in doing if CallEffect.TRAIN not in self._done[node]] or doing
         others = [node for node in meant if node not in doing and not self._is_bare(node)]
         enough = len(others) <= len(doing) if group.sure else not others

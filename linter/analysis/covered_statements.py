@@ -17,8 +17,8 @@ def covered_statements(use: GuardUse, facts: Facts) -> tuple[Body, Sequence[AnyS
     body = _bodies_by_function(facts).get(use.function) if use.function is not None else None
     if body is None or not body.is_read:
         return None
-    behind = _behind(use, facts)
-    return (body, behind) if behind is not None else None
+    after = _behind(use, facts)
+    return (body, after) if after is not None else None
 
 
 def _behind(use: GuardUse, facts: Facts) -> Sequence[AnyStatement] | None:

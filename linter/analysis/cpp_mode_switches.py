@@ -49,13 +49,13 @@ def _in_function(call: Call, function: Function, settings: list[Call], facts: Fa
         if guard is None or guard.effect in _RESTORING:
             return
     others = [one for one in settings if _mode(one) is not False]
-    behind = [one for one in others if one.span.start > call.span.end]
-    if len(behind) < len(others) or len(behind) > 1:
+    after = [one for one in others if one.span.start > call.span.end]
+    if len(after) < len(others) or len(after) > 1:
         return  # each phase sets its mode, or each way out does
-    end = behind[0].span.start if behind else function.body.end
+    end = after[0].span.start if after else function.body.end
     work = next((one for one in index.calls.within(function.body) if _may_raise(one, call.span.end, end)), None)
     if work is not None:
-        restore, skipped_by = (behind[0].span, work.callee or "a call") if behind else (None, "")
+        restore, skipped_by = (after[0].span, work.callee or "a call") if after else (None, "")
         yield ModeSwitch(call.span, call.callee, restore, skipped_by, function.name)
 
 

@@ -56,7 +56,7 @@ class _Unclear(Exception):
 
 
 class HeldFunctions:
-    """Answers for one state of a project; `want` is told which functions of other files may be given.
+    """Answers for one state of a project; `want` is called with functions of other files that may be given.
 
     `sought` are the names that have to be looked for in all files first: there something else may be given.
     """

@@ -30,9 +30,9 @@ class Link(IntEnum):
     """How one file is linked to another, as far as it is shown; more is surer."""
 
     APART = 0
-    """They are different programs, or nothing shows that they aren't: what is said there is about another thing."""
+    """They are different programs, or nothing shows that they aren't: the name there is another thing."""
     UNSHOWN = 1
-    """They may be one program: what is said there counts, and makes nothing sure."""
+    """They may be one program: what is found there counts, but makes nothing certain."""
     SHOWN = 2
 
 

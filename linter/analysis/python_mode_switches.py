@@ -91,21 +91,21 @@ def _in_function(body: Body) -> Iterator[ModeSwitch]:
     if any(setting.in_finally for setting in settings):
         return
     on = [number for number, setting in enumerate(settings) if setting.mode is not False]
-    behind = [settings[number] for number in on]
+    after = [settings[number] for number in on]
     for setting in settings[: on[0] + 1] if on else settings:  # behind that, each phase sets the mode that it needs
         if setting.mode is not False or any(_is_guarded(parent) for parent in setting.parents):
             continue
         if any(isinstance(one, Loop) for one in setting.parents):
             continue
         written = str(setting.call.callee)
-        if not behind:
+        if not after:
             work = _first_work(body, setting.statement.span.end, None)
             if work:
                 yield ModeSwitch(setting.statement.span, written, function=body.name)
-        elif len(behind) == 1 and behind[0].block is setting.block:
-            work = _first_work(body, setting.statement.span.end, behind[0].statement.span.start)
+        elif len(after) == 1 and after[0].block is setting.block:
+            work = _first_work(body, setting.statement.span.end, after[0].statement.span.start)
             if work:
-                yield ModeSwitch(setting.statement.span, written, behind[0].statement.span, work, body.name)
+                yield ModeSwitch(setting.statement.span, written, after[0].statement.span, work, body.name)
 
 
 def _settings(

@@ -52,7 +52,7 @@ class Asked(Enum):
 
 
 class SignalMatch(NamedTuple):
-    """A place where a kind of signal was found, and what is said about it there."""
+    """A place where a kind of signal was found, with its message."""
 
     message: str
     offset: int
@@ -131,7 +131,7 @@ class Signal(Struct, frozen=True):
     offset: int
     row: int
     shown: bool = True
-    """The code shows that what is said there is about this use, and not about another thing of the same name."""
+    """The code shows that the place is about this use, not about another thing of the same name."""
 
     @property
     def weight(self) -> Weight:

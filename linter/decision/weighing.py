@@ -29,7 +29,7 @@ def weigh(signals: Iterable[Signal], policy: Policy) -> Weighed:
         return UNDECIDED if declared or context is None else Weighed(context, Confidence.HIGH)
     found = _by_points(signals, policy)
     if found.confidence is Confidence.HIGH and not all(signal.shown for signal in signals):
-        # What is said of a name, in a file that isn't shown to mean this one, makes nothing sure.
+        # A signal from a name in a file that isn't linked to this one makes nothing certain.
         shown = _by_points([signal for signal in signals if signal.shown], policy)
         found = found if shown == found else found._replace(confidence=Confidence.MEDIUM)
     tried = {signal.side.context for signal in signals if signal.weight is Weight.TRIED}

@@ -52,13 +52,13 @@ class Sorted(Generic[T]):
         """The items that lie in `span` and in no other one that does, where spans hold one another or lie apart."""
         low, high = bisect_left(self._starts, span.start), bisect_right(self._starts, span.end)
         while low < high:
-            behind = bisect_right(self._starts, self._starts[low], low)
-            fitting = [index for index in range(low, behind) if self._spans[index].end <= span.end]
-            low = behind
+            after = bisect_right(self._starts, self._starts[low], low)
+            fitting = [index for index in range(low, after) if self._spans[index].end <= span.end]
+            low = after
             if fitting:
                 longest = max(fitting, key=lambda index: self._spans[index].end)
                 yield self._items[longest]
-                low = max(behind, bisect_left(self._starts, self._spans[longest].end))
+                low = max(after, bisect_left(self._starts, self._spans[longest].end))
 
     def first(self, span: Span) -> T | None:
         """The first of them that lies in `span`."""

@@ -118,7 +118,7 @@ class GuardUse(Struct, frozen=True, array_like=True, gc=False):
     """
     argument: Argument | None = None
     built: tuple[Argument, ...] = ()
-    """Constructor arguments that stand apart from the type: of an optional, in `emplace`, in `: member(…)`."""
+    """Constructor arguments that are apart from the type: of an optional, in `emplace`, in `: member(…)`."""
     holder: Holder | None = None
     """Of a guard on the heap: what keeps it; None when it is handed on, or that isn't known."""
     scope: Span = NOWHERE

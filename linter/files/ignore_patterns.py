@@ -178,7 +178,7 @@ def _steps(text: str, *, by_name: bool) -> tuple[list[_Step], list[str]]:
     """
     steps: list[_Step] = []
     literals: list[str] = []
-    behind = 0
+    after = 0
     """Characters that the parts after the last star take."""
     plain = ""
     place = 0
@@ -192,31 +192,31 @@ def _steps(text: str, *, by_name: bool) -> tuple[list[_Step], list[str]]:
         if plain:
             steps.append(_literal(plain))
             literals.append(plain)
-            behind += len(plain)
+            after += len(plain)
             plain = ""
         if not letter:
             break
         if letter == "*":
             step, place = _star(text, place, by_name=by_name)
-            behind = 0
+            after = 0
         elif letter == "[":
             step, place = _set(text, place)
-            behind += 1
+            after += 1
         else:
             step, place = _one, place + 1
-            behind += 1
+            after += 1
         steps.append(step)
     last = max((index for index, step in enumerate(steps) if step is _within_folder), default=-1)
     if last >= 0 and not any(step in (_anything, _folders) for step in steps[last:]):
-        steps[last] = _last_star(behind)
+        steps[last] = _last_star(after)
     return steps, literals
 
 
-def _last_star(behind: int) -> _Step:
+def _last_star(after: int) -> _Step:
     """Any characters but slashes, where what comes after takes so many: one place is left to go on from."""
 
     def step(path: str, places: _Places) -> _Places:
-        end = len(path) - behind
+        end = len(path) - after
         begin = path.rfind("/", 0, max(0, end)) + 1
         return {end} if any(begin <= place <= end for place in places) else set()
 

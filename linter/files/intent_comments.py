@@ -102,5 +102,5 @@ def _end(pattern: re.Pattern[bytes], text: bytes, offset: int) -> int:
 def _says_more(text: bytes, span: Span, match: re.Match[bytes]) -> bool:
     opener = _OPENER.match(text, *span)
     before = text[opener.end() if opener is not None else span.start : match.start()]
-    behind = text[match.end() : span.end].replace(b"*/", b"")
-    return bool(before.strip() or behind.strip(b" \t\r\n.\\"))
+    after = text[match.end() : span.end].replace(b"*/", b"")
+    return bool(before.strip() or after.strip(b" \t\r\n.\\"))

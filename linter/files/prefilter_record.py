@@ -22,7 +22,7 @@ def rule_modules(names: list[str]) -> list[str]:
 
 
 def is_room(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of `frontends` is the folder of a front end; one without its module is but left behind."""
+    """Whether an entry of `frontends` is the folder of a front end; one without its module is a leftover."""
     return os.path.exists(os.path.join(entry.path, f"{entry.name}_frontend.py"))
 
 

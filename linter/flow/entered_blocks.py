@@ -1,4 +1,4 @@
-"""`with` statements and C++ blocks: what is entered, and what the modes are again behind them."""
+"""`with` statements and C++ blocks: what is entered, and the modes that are restored after them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _EMPTY = frozenset("list dict set deque defaultdict OrderedDict Tensor vector ma
 
 
 class LeftTensor(NamedTuple):
-    """What an attribute holds behind every method that writes it."""
+    """What an attribute holds after every method that writes it."""
 
     container: str
     """`[]` or `{}` for a list or a table of such tensors."""
@@ -69,7 +69,7 @@ class LeftAttributes:
     def note(
         self, closure: Closure, before: Mapping[str, tuple[Value, Thing | None]], outcomes: Iterable[PathOutcome]
     ) -> None:
-        """What the attributes are behind a method, on each of its paths."""
+        """What the attributes are after a method, on each of its paths."""
         body = closure.body
         self._asks = self._asks or bool(closure.program.instead)
         if id(body) in self._seen:

@@ -64,8 +64,8 @@ def _is_dropped(body: Body, statement: Assign, name: str) -> bool:
     for loop in loops if name else ():
         inside = [*all_statements(loop.block)]
         if statement in inside and name in (simple_name(part) for part in nodes_of(loop.target)):
-            behind = (one for one in inside if one.span.start > statement.span.start)
-            return not any(name == simple_name(node) for one in behind for node in nodes_in(one))
+            after = (one for one in inside if one.span.start > statement.span.start)
+            return not any(name == simple_name(node) for one in after for node in nodes_in(one))
     return False
 
 

@@ -86,7 +86,7 @@ STEP_BUDGET = 500
 
 
 class Exhausted(Exception):
-    """A root's budget has ended: what it has found so far stands."""
+    """A root's budget is exhausted: what it has found so far holds."""
 
 
 class Machine:
@@ -259,7 +259,7 @@ class Machine:
         return self._few(list(found.values()))
 
     def _few(self, states: list[State]) -> list[State]:
-        """The states that are followed further: those on which something may be told first."""
+        """The states that are followed further, first those in which something may be reported."""
         if len(states) <= MOST_DULL:
             return states
         telling = [state for state in states if not _is_dull(state)]

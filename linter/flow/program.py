@@ -69,7 +69,7 @@ class ProjectCode:
                     self._functions.add(file, body)
 
     def module(self, dotted: str, seen_from: File) -> File | None:
-        """The file that a dotted name imports; None where it is none of the project's or can't be told."""
+        """The file that a dotted name imports; None if it isn't one of the project's or isn't known."""
         path = self._modules.find(dotted, seen_from.path)
         return self._by_path[path] if path is not None else None
 

@@ -49,7 +49,7 @@ def as_told(event: Event) -> Event:
 
 
 def unfinished_in(project: Project) -> list[tuple[str, Span]]:
-    """The functions and modules that were too long to be followed to the end: of what lies behind, nothing is said."""
+    """The functions and modules that were too long to be followed to the end; nothing is reported about the rest."""
     return project.memory(_Shown).unfinished
 
 

@@ -200,7 +200,7 @@ def _writes_leaf(statement: AnyStatement) -> bool:
 
 
 def reaching_guards(program: ProjectCode, only: Set[str] = frozenset(), *, every: bool = False) -> set[int]:
-    """The functions (by body) in which a guard stands (of these names, if any), and those that name such a one.
+    """The functions (by body) that contain a guard (of these names, if any), and those that name such a function.
 
     Guards that only switch recording off count where the file asks for gradients or starts threads, or with `every`.
     """
@@ -280,7 +280,7 @@ MOST_LEVELS = 5
 MOST_FILLED = 64
 """Where other methods fill more attributes than this, a method's object has those that it names."""
 MOST_OF_ONE_NAME = 3
-"""More functions of one name than this are not told apart by it across files."""
+"""More functions of one name than this are not distinguished across files."""
 _SWITCHES = guards_with(Effect.GRAD_MODE)
 _ONLY_RECORDING = frozenset(name for table in (PYTHON, CPP) for name in GuardNames(table, _SWITCHES))
 _ASKING = frozenset(

@@ -120,9 +120,9 @@ def step_leaf(
     place: Place,
     name: str,
 ) -> bool:
-    """`p -= lr * p.grad` behind a `backward` that autograd was on for: what has a gradient is a leaf that requires one.
+    """`p -= lr * p.grad` after a `backward` that autograd was on for: what has a gradient is a leaf that requires one.
 
-    False where that raises; nothing is said where it isn't known who runs this, and under which mode.
+    False if that raises; nothing is reported if it isn't known who runs this, and in which mode.
     """
     thing = state.thing(value)
     unknown = (isinstance(thing, Opaque) and thing.tensor is not False) or (
@@ -171,7 +171,7 @@ def perhaps_written(machine: Interpreter, ref: Ref, state: State, place: Place, 
 
 
 def cured(ref: Ref, state: State) -> bool:
-    """Go on behind what was told as if it hadn't happened, to tell the next; where a failure is expected, end there."""
+    """Go on after a reported event as if it hadn't happened, to find the next; end there if a failure is expected."""
     if isinstance(state.heap.get(ref.number), Tensor):
         state.change(
             ref, inference=None, grad=frozenset((ref.number,)), hazards=(), unrecorded=(), untracked=None, leaf=None

@@ -233,7 +233,7 @@ class Handover(NamedTuple):
     shown: str
     """How messages call what is run."""
     in_work: bool = False
-    """It is told of where the work is done, and not of where that is handed over."""
+    """It is reported where the work is done, not where it is handed over."""
 
 
 def _handed_over(

@@ -1,7 +1,7 @@
 """What PyTorch's ops do to abstract tensors, by the rows of `torch_ops`.
 
 Reference: https://pytorch.org/docs/stable/notes/autograd.html and the inference mode RFC (pytorch/rfcs#17); the rules
-stand in one place each: what a new tensor is (`_result`), what saving does (`saving_hazards`), what writing does
+are in one place each: what a new tensor is (`_result`), what saving does (`saving_hazards`), what writing does
 (`tensor_writes`).
 """
 
@@ -55,7 +55,7 @@ _DATA = frozenset({"data", "obj", "ndarray", "buffer"})
 def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -> tuple[int, dict[str, Value]] | None:
     """The arguments of an overload by name, with how well they fit; None where they don't."""
     positional = [argument for argument in row.arguments if not argument.keyword_only]
-    behind = [argument for argument in row.arguments if argument.keyword_only]  # which C++ gives by position too
+    after = [argument for argument in row.arguments if argument.keyword_only]  # which C++ gives by position too
     named = {argument.name: argument for argument in row.arguments}
     most = len(positional)
     if positional and positional[-1].variadic and any(is_tensor(value, state) for value in values[most - 1 :]):
@@ -66,8 +66,8 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     for index, value in enumerate(values):
         if index < len(positional):
             pairs.append((positional[index], value))
-        elif index - len(positional) < len(behind) and not is_tensor(value, state):
-            pairs.append((behind[index - len(positional)], value))
+        elif index - len(positional) < len(after) and not is_tensor(value, state):
+            pairs.append((after[index - len(positional)], value))
         elif not positional or positional[-1].kind == "tensor":
             return None
     for name, value in keywords:

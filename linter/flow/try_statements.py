@@ -1,4 +1,4 @@
-"""`try`: what is raised where an exception is caught isn't told, and handlers run only after one."""
+"""`try`: what is raised where an exception is caught isn't reported, and handlers run only after one."""
 
 from __future__ import annotations
 

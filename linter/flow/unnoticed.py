@@ -1,4 +1,4 @@
-"""What a guard in another one's place would bring about, as far as it can be told: asked of fixes alone.
+"""What a guard in another one's place would cause, as far as that is known: for fixes only.
 
 A write below ADInplaceOrView moves no counter, and a view isn't tracked. That matters for tensors that somebody else
 can see: arguments, members, saved tensors, and what shares memory with them. Under inference mode an unknown function

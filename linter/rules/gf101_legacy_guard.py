@@ -80,7 +80,7 @@ _WHY = {
 
 @RULE.asks
 def users(facts: Facts, project: Project) -> Iterable[str]:
-    """Who registers, calls or holds what a use stands in may stand in another file."""
+    """What registers, calls or holds the code around a use may be in another file."""
     for use in facts.guard_uses:
         if use.guard == guards.LEGACY:
             yield from open_questions(use, facts, project)

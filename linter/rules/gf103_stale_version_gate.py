@@ -69,7 +69,7 @@ class StaleGate(NamedTuple):
     branch: Branch
     """The branch with the new guard."""
     directive: Span
-    """Where the condition stands that decides."""
+    """The place of the condition that decides."""
     shown: str
 
 
@@ -87,6 +87,6 @@ def stale_gates(facts: Facts) -> Iterator[StaleGate]:
         ]
         if not migrated:
             continue
-        # Where the new guard stands in the `#else`, the first condition decides.
+        # If the new guard is in the `#else`, the first condition decides.
         deciding = migrated[0] if migrated[0].condition else conditional.branches[0]
         yield StaleGate(migrated[0], deciding.directive, deciding.condition)

@@ -141,7 +141,7 @@ def _user_code(use: GuardUse, facts: Facts, project: Project) -> Decision | None
 
 
 def looks_like_user_code(use: GuardUse, facts: Facts) -> bool:
-    """Whether the guard stands in a program, or in code that works with a model, and in no test."""
+    """Whether the guard is in a program, or in code that works with a model, and not in a test."""
     if use.function is None or is_in_test(use.function, facts):
         return False
     return _program(use, facts) is not None or _works_with_a_model(use, facts)
@@ -154,7 +154,7 @@ def _works_with_a_model(use: GuardUse, facts: Facts) -> bool:
 
 
 def _program(use: GuardUse, facts: Facts) -> Function | None:
-    """`main`, when the guard stands in it and not in a lambda that it registers as a kernel."""
+    """`main`, if the guard is in it and not in a lambda that it registers as a kernel."""
     chain = facts.enclosing(use.function)
     if any(function.is_lambda and last_name(function.passed_to) in _REGISTERS for function in chain):
         return None

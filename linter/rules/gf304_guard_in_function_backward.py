@@ -95,7 +95,7 @@ def lost(event: Event, facts: Facts, project: Project) -> Iterator[Finding]:
 
 
 def _counts(use: GuardUse, facts: Facts, project: Project) -> bool:
-    """Whether a guard stands in a function's `backward` and is on there."""
+    """Whether a guard is in a function's `backward` and is on there."""
     return (
         use.macro is None
         and use.form in (Form.DECLARATION, Form.AUTO)

@@ -109,7 +109,7 @@ def _is_on(call: Call, function: Function, facts: Facts) -> bool:
 
 
 def _is_harmless(call: Call, function: Function, facts: Facts) -> bool:
-    """Whether the answer is only told or asserted, or kept to be set again."""
+    """Whether the answer is only printed or asserted, or kept to be restored."""
     index = index_of(facts)
     around = [one for one in index.calls.within(function.body) if one is not call and one.span.holds(call.span)]
     if any(_ONLY_TELLS.search(one.name) or one.name in _SETS_MODE for one in around):

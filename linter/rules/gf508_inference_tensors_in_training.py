@@ -186,10 +186,10 @@ def _may_be_tensors(value: Expression | None) -> bool:
     return any(name not in _NUMBERS and not _TELLS.search(name) for name in called)
 
 
-def _first_use(names: set[str], behind: Iterable[AnyStatement]) -> tuple[str, AnyStatement] | None:
+def _first_use(names: set[str], after: Iterable[AnyStatement]) -> tuple[str, AnyStatement] | None:
     """Where one of these variables is first computed with, or returned."""
     names = set(names)
-    for statement in behind:
+    for statement in after:
         for expression in expressions_of(statement):
             if (
                 isinstance(statement, Assign)

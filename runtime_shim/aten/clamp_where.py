@@ -262,7 +262,7 @@ def _where(condition: Any, self: Any, other: Any) -> Array:
             chosen: Array = choose(condition, self, other)
             return chosen
         except ValueError:
-            pass  # below it is said what is wrong
+            pass  # the error is raised below
     common = result_type(self, other)
     try:
         return np.where(condition, cast(self, common), cast(other, common))

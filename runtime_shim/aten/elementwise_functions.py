@@ -107,7 +107,7 @@ _round, _round_in_place = FUNCTIONS["round"], vars(Tensor)["round_"]
 
 
 def round(self: object, *, decimals: int = 0, out: Tensor | None = None) -> Any:
-    """To whole numbers, halves to even ones; with `decimals` to so many places behind the point, or before it."""
+    """To whole numbers, halves to even ones; with `decimals` to that many places after the point, or before it."""
     if decimals == 0:
         return _round(self, out=out) if out is not None else _round(self)
     return _round_decimals(self, decimals, out=out) if out is not None else _round_decimals(self, decimals)

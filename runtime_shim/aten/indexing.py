@@ -98,7 +98,7 @@ def index(self: Any, indices: Sequence[Any]) -> Array:
             try:
                 return self.take(only, 0)
             except IndexError:
-                pass  # below it is said which index is out of bounds
+                pass  # below, the error names the index that is out of bounds
     found = _numpy_indices(indices, self.shape)
     try:
         taken = self[found]

@@ -91,7 +91,7 @@ def cat(tensors: Any, dim: int = 0) -> Array:
             joined: Array = concatenate(tensors, dim if 0 <= dim < n else wrap_dim(dim, n))
             return joined
         except ValueError:
-            pass  # below it is said what is wrong
+            pass  # the error is raised below
     kept = [a for a in tensors if a.shape != (0,)]
     if not kept:  # tensors of that shape go with every dimension
         return np.empty(0, dtypes.result_type(*tensors))

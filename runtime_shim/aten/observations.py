@@ -22,7 +22,7 @@ from .ufunc_makers import no_derivative
 
 def _so_far(name: str, better: Callable[[Any, Any], Any]) -> None:
     def kernel(self: Any, dim: int) -> tuple[Array, Array]:
-        """The best element up to each place of a dimension, and the last index at which it stands."""
+        """The best element up to each place of a dimension, and the last index of it."""
         axis = wrap_dim(dim, self.ndim)
         if self.ndim == 0:
             return self.copy(), np.zeros((), np.int64)
@@ -82,7 +82,7 @@ _MODE = "expected scalar type '{want.scalar_name}' but got '{got.scalar_name}' f
     self=_at_index,
 )
 def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
-    """The most frequent value along a dimension, the smallest of several, and the last index at which it stands."""
+    """The most frequent value along a dimension, the smallest of several, and the last index of it."""
     axis = wrap_dim(dim, self.ndim)
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
@@ -203,7 +203,7 @@ def _quantile(self: Tensor, q: object, dim: int | None, keepdim: bool, interpola
 
 
 def _ranks(ordered: Tensor, q: Tensor, name: str) -> Tensor:
-    """Where the quantiles stand among the ordered elements, between two of them; the last ones are NaN."""
+    """Where the quantiles are among the ordered elements, between two of them; the last ones are NaN."""
     numbers = ordered.isnan()
     if name == "nanquantile":
         found: Tensor = q * (numbers.logical_not_().sum(-1, True) - 1)

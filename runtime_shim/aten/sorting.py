@@ -109,7 +109,7 @@ def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool 
 
 
 def _middle(self: Array, ignores_nan: bool) -> Array:
-    """Where along the last dimension the lower median stands; a NaN stands for all unless it is ignored."""
+    """The index of the lower median along the last dimension; of a NaN, if there is one and it isn't ignored."""
     order = np.argsort(self, axis=-1, kind="stable")  # NaN counts as the greatest
     if self.dtype.kind != "f":
         return order[..., (self.shape[-1] - 1) // 2]

@@ -150,7 +150,7 @@ class _FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
-        if name.startswith("torch::autograd::CppNode<"):  # one of C++, told by its own name alone
+        if name.startswith("torch::autograd::CppNode<"):  # one of C++, known only by its own name
             body = {"function": cls, "name": lambda node: name}
             cls._backward_cls = type("CppFunction", (_Context,), body)
         else:

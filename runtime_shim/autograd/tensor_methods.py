@@ -66,7 +66,7 @@ def _backward_hooks(self: Tensor) -> object:
 
 
 def _set_backward_hooks(self: Tensor, hooks: Any) -> None:
-    """Put a table of hooks in the place of a leaf's own. The node of another tensor is not told, as in PyTorch."""
+    """Replace a leaf's table of hooks. The node of another tensor doesn't learn of it, as in PyTorch."""
     meta_of(self).hooks = hooks
 
 

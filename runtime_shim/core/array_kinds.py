@@ -170,7 +170,7 @@ def in_order_of_iteration(taken: Array, self: Array, indices: Sequence[Any]) -> 
         d += i.ndim if indexed and i.dtype == np.bool_ else 1
         last_indexed = indexed
     whole += range(d, self.ndim)
-    if runs > 1:  # the indices don't stand together: their dimensions go to the front
+    if runs > 1:  # the indices aren't adjacent: their dimensions go to the front
         before = []
     lead, tail = whole[: len(before)], whole[len(before) :]
     strides = [*(self.strides[d] for d in lead), *(0,) * len(replaced), *(self.strides[d] for d in tail)]

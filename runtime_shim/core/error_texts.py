@@ -1,6 +1,6 @@
-"""What is said: the texts of errors that the shim shares with PyTorch, errors about arguments, warnings given once.
+"""The texts of errors that the shim shares with PyTorch, errors about arguments, and warnings given once.
 
-Source: torch/csrc/utils/python_arg_parser.cpp. A call of a function with one signature is told what is wrong
+Source: torch/csrc/utils/python_arg_parser.cpp. For a function with one signature, the error says what is wrong
 with an argument; one with several is shown what it got. Positions count from 1, of a method without `self`.
 """
 

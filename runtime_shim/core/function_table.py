@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 AnyFunction = Callable[..., Any]
-"""One of which nothing is said."""
+"""One without a description."""
 
 #: Everything callable as `torch.<name>`; filled as ops are registered.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}

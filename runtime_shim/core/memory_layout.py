@@ -166,7 +166,7 @@ def _dense_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[in
         for before in range(i - 1, -1, -1):
             a, b = order[before], order[at]
             if not strides[a] or not strides[b]:
-                continue  # an expanded dimension may stand anywhere
+                continue  # an expanded dimension may be anywhere
             if strides[a] > strides[b] or (strides[a] == strides[b] and shape[a] > shape[b]):
                 order[before], order[at] = b, a
                 at = before

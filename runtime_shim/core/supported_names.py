@@ -50,7 +50,7 @@ def missing(module: str, name: str) -> Any:
     """What stands for `module.name`, which the shim lacks.
 
     A program that names something of PyTorch's gets a placeholder, so that an import goes on and what uses the name
-    stops. One that looks whether it is there (`hasattr`, `getattr`) is told that it isn't, with an UnsupportedError.
+    stops. One that looks whether it is there (`hasattr`, `getattr`) gets an UnsupportedError.
     Raises AttributeError for what PyTorch lacks as well.
     """
     dotted = f"{module}.{name}"

@@ -167,7 +167,7 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int, force_newline: b
 
 
 def _node_name(node: Any) -> str:
-    """The name of a node's class; nodes of C++ without a class of their own are told by their name."""
+    """The name of a node's class; nodes of C++ without a class of their own go by their name."""
     name = type(node).__name__
     return node.name().rpartition("::")[2] if name == "CppFunction" else name
 

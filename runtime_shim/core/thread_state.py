@@ -71,7 +71,7 @@ class ThreadState:
         self.backward_nodes: Any = frozenset()  # what that backward comes by
         self.backward_start: Any = None  # the node that it begins at, if that is one alone
         self.backward_callbacks: list[Any] = []  # called when it has ended
-        self.before_write: Any = None  # told of every tensor that an op is about to write to
+        self.before_write: Any = None  # called with every tensor that an op is about to write to
         self.no_saved_tensor_hooks: str | None = None  # why there may be none
         self.backward_inputs = ""  # "accumulated" or "returned", if that backward has inputs to which it is confined
         self.forward_level: Any = None  # of forward-mode differentiation, with its tangents

@@ -58,7 +58,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "{1}{0} for these arguments",
     ),
-    # Clang says where the declarations that it thought of stand: in our headers
+    # Clang shows the declarations that it considered, which are in our headers
     (
         re.compile(
             r"error: no matching (?:member )?function for call to '(\w+)'\n"

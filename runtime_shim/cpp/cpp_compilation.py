@@ -282,7 +282,7 @@ def run_compiler(
 ) -> None:
     """Runs the compiler on `source`, its temporary files in `folder`. Raises CompileError with what it says.
 
-    `include` are the program's own folders of headers, in which one of PyTorch's may stand.
+    `include` are the program's own folders of headers, which may contain one of PyTorch's.
     """
     write_forwarding_headers()
     status, diagnostics = run_in_group(command, folder, meanwhile)

@@ -74,7 +74,7 @@ class ObjectMaker:
     work: Path
     """Where the compiler works."""
     include: tuple[Path, ...] = ()
-    """The project's own folders of headers, in which one of PyTorch's may stand."""
+    """The project's own folders of headers, which may contain one of PyTorch's."""
 
 
 @dataclass(frozen=True)

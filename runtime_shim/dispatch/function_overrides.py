@@ -170,7 +170,7 @@ def name_of(function: object) -> str:
 
 
 def _asking(function: object, original: FunctionType, wraps_errors: bool, python: bool) -> AnyFunction:
-    """`original` behind the question whether a mode or an argument wants to answer; `function` is what they see.
+    """`original`, which first asks whether a mode or an argument wants to answer; `function` is what they see.
 
     `python`: PyTorch's function is written in Python. Those name the classes of plain tensors too, and give keywords
     to all that has a default.
@@ -244,7 +244,7 @@ def _asking_property(get: Callable[[], Any], original: AnyFunction) -> AnyFuncti
 
 
 def _replaced(*args: Any, _entry: Any = None, **kwargs: Any) -> Any:
-    """The code that stands in the place of a function's; the function's keyword-only default is what is called."""
+    """The code that replaces a function's; the function's keyword-only default is what is called."""
     return _entry(*args, **kwargs)
 
 

@@ -3,7 +3,7 @@
 Source: numpy_compatibility_arg_names in torch/csrc/utils/python_arg_parser.cpp.
 
 Nothing here runs before a program asks for the first bfloat16 tensor; then the kernels of all ops, and of those that
-come later, are put behind the conversion.
+come later, are wrapped in the conversion.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _narrow(value: Any) -> Any:
 
 
 def widened(kernel: Callable[..., object], scales: bool) -> AnyFunction:
-    """`kernel` behind the conversion. If it `scales` its second operand, PyTorch rounds after that as well."""
+    """`kernel`, wrapped in the conversion. If it `scales` its second operand, PyTorch rounds after that as well."""
 
     def call(*args: object) -> Any:
         if (scales and len(args) == 3 and args[2] != 1) or not _computed_in_float32(args):

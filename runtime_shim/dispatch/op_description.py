@@ -36,7 +36,7 @@ class DtypeRefusal:
     error: type[Exception]
     text: str
     shapes_first: bool = False
-    """Whether what is wrong with the shapes is said before, as where a loop over the elements refuses."""
+    """Whether errors about shapes come first, as where a loop over the elements refuses."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ class Op:
     only_tensors: frozenset[int]  # positions at which a number will not do
     lists: frozenset[int]  # positions of lists of tensors
     index_lists: frozenset[int]  # positions of lists some elements of which are tensors
-    empty_list: tuple[type[Exception], str] | None  # what is said of an empty list
+    empty_list: tuple[type[Exception], str] | None  # the error for an empty list
     wraps: bool  # Python numbers become tensors, with a normal tensor's keys
 
     out: OutRule

@@ -147,7 +147,7 @@ _ASKED = re.compile(r"(?<![\w./-])torch[ \t]*((?:(?:===?|[<>!~]=|[<>])[ \t]*[\w.
 
 
 def version_for(project: Path) -> str:
-    """The version that installers are told: ours, or the last release that fits what a project asks for.
+    """The version that installers see: ours, or the last release that satisfies what a project asks for.
 
     A project that wants `torch<2.8` can then be built. `torch.__version__` is ours in any case.
     """

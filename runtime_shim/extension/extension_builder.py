@@ -114,7 +114,7 @@ class BuildExtension(build_ext):
 
 
 def _adapt(extension: Any) -> None:
-    """Make of what the project says what the C++ compiler is told."""
+    """Turn the project's settings into the C++ compiler's options."""
     extension.sources, left_out = split_sources(list(map(os.fspath, extension.sources)))
     for source in left_out:
         print(f"{extension.name}: {source} is left out: the shim has no GPU", file=sys.stderr)

@@ -305,7 +305,7 @@ class _Pickled:
             raise RuntimeError(f"a tensor of {tensor.dtype} can't be saved in a TorchScript archive")
         storage = tensor.untyped_storage()
         count = storage.nbytes() // tensor.element_size()
-        # An empty storage has no address by which it could be told from another.
+        # An empty storage has no address that would distinguish it from another.
         address = storage.data_ptr() if count else -1 - len(self._storages)
         if (address, dtype) not in self._storages:
             flat = tensor.detach().as_strided([count], [1], 0)

@@ -206,7 +206,7 @@ class _FunctionCompiler:
                 return self._subscript(self._expression(container), self._expression(index))
             case ast.List(elts=items):
                 values = self._expressions(items)
-                return lambda env: [value(env) for value in values]  # so many as stand in the code
+                return lambda env: [value(env) for value in values]  # as many as there are in the code
             case ast.Tuple(elts=items):
                 values = self._expressions(items)
                 return lambda env: tuple([value(env) for value in values])

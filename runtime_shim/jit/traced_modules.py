@@ -416,7 +416,7 @@ class _Classes:
         if top:
             number = 0
             for method in self.methods.values():
-                # The constants of all methods stand in one tuple.
+                # The constants of all methods are in one tuple.
                 text = method.code(name)
                 for old in reversed(range(len(method.constants))):
                     text = text.replace(f"CONSTANTS.c{old}", f"CONSTANTS.c{old + number}") if number else text

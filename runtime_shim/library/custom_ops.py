@@ -79,7 +79,7 @@ class OpOverload:
         self.kernels: dict[int, list[Any]] = {}
         #: Keys of devices that aren't here, for which kernels were registered. "for all": a kernel for any device.
         self.elsewhere: list[str] = []
-        #: Raises what is said of a call that no kernel is there for, given the key of the call.
+        #: Raises the error for a call that has no kernel, given the key of the call.
         self.report_missing: Callable[[str], None] | None = None
         self.tags: list[Any] = []
         #: Told when Python registers a kernel: the C++ libraries that registered the op, too.

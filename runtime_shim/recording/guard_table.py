@@ -126,7 +126,7 @@ class GuardTable:
 
 
 def table_of(specification: Specification) -> GuardTable | None:
-    """The table that a run is told to count in."""
+    """The table that a run counts in."""
     return None if specification.guard_table is None else GuardTable(specification.guard_table)
 
 

@@ -73,7 +73,7 @@ _PRECOMPILED_AFTER = 4
 """Precompiling PyTorch's headers takes as long as three programs do, and 0.7 GB of the cache."""
 
 _COUNTER = INCLUDE / "guardfix" / "guard_counter.h"
-"""Counts the program's ops, and those below its guards where counters stand."""
+"""Counts the program's ops, and those below its guards that have counters."""
 
 _MODES = frozenset({"_set_grad_enabled", "set_grad_enabled"})
 """What a guard calls by itself: which guard is there is not what is compared."""
@@ -270,7 +270,7 @@ def recording(writer: Writer, source: str | None, table: GuardTable | None = Non
 
 
 def _guards(torch: Any) -> tuple[str, ...]:
-    """The guard that the modes show; more than one isn't told apart."""
+    """The guard that the modes show; several aren't distinguished."""
     inference = torch.is_inference_mode_enabled()
     return ("inference_mode",) if inference else () if torch.is_grad_enabled() else ("no_grad",)
 

@@ -100,7 +100,7 @@ def _run_python(specification: Specification, writer: Writer) -> int:
 
     shim = importlib.import_module(SHIM)
     contained(specification, writer)
-    seed_generators(shim)  # behind the fork, after which Python seeds its own numbers again
+    seed_generators(shim)  # after the fork, which makes Python seed its own numbers again
     table = guard_table.table_of(specification)
     torch_backend.current().guard_table = table  # guards of extension modules count there
     recorder = Recorder(writer, specification.source, table, detailed=specification.detailed)

@@ -1,7 +1,7 @@
 """The tracer that writes a recording while a program runs on the shim.
 
 Two sources meet here. The calls that the program makes are seen from outside: each public function and method of
-the shim is wrapped. What the layers do inside is told by the layers themselves, as to any tracer. From both the
+the shim is wrapped. The layers themselves report what they do inside, as to any tracer. From both the
 recorder knows what no program can see: that a tensor which autograd saved has been written to although its
 version says that it has not.
 """

@@ -25,7 +25,7 @@ class Specification:
 
     source: str
     shown: str
-    """What the program is told that it is called: the same before and after, wherever the copy lies."""
+    """The name that the program sees as its own: the same before and after, wherever the copy is."""
     recording: str
     """The file that the recording goes to."""
     arguments: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Specification:
     units: tuple[dict[str, Any], ...] = ()
     """Further C++ sources of the program: the fields of `linked_program.SourceUnit`, with texts for paths."""
     root: str = ""
-    """The copy of the project in which the program stands, where it has further sources."""
+    """The copy of the project that contains the program, if it has further sources."""
     define: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
     standard: str = "c++17"

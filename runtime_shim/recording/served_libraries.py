@@ -257,7 +257,7 @@ class ProgramServer:
         seed_generators(self.torch)
         error: BaseException | None = None
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is said once is said by one program and not by the next
+            warnings.simplefilter("ignore")  # a warning given once would be given by one program and not by the next
             try:
                 exec(compile(text, "<program>", "exec"), names)
             except BaseException as raised:

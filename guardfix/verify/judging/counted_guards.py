@@ -94,14 +94,14 @@ class CountedText:
 
     def _python(self, number: int, use: GuardUse) -> list[Edit]:
         assert self.facts is not None
-        behind = use_behind(self.facts, use)
-        if behind is None and use.form in (Form.DECLARATION, Form.AUTO) and not use.shared:
+        python_use = use_behind(self.facts, use)
+        if python_use is None and use.form in (Form.DECLARATION, Form.AUTO) and not use.shared:
             is_cpp = self.embedded and use.function is not None and self._is_embedded(use)
             return [insertion(use.span.start, _counter(number))] if is_cpp else []
-        if behind is None or (use.form is Form.WITH and not behind.called):
+        if python_use is None or (use.form is Form.WITH and not python_use.called):
             return []  # the class itself is not a context manager, and has to say so in its own words
         lasting = use.form not in _ENTERED_AT_A_WITH and use.guard == "set_grad_enabled"
-        span = behind.call_span
+        span = python_use.call_span
         return [
             insertion(span.start, f"{BUILTIN}({number}, "),
             insertion(span.end, ", True)" if lasting else ")"),

@@ -58,7 +58,7 @@ def reached(
 
 
 def with_reach(judgement: Judgement, run: ProgramRun, guards: Sequence[GuardReach]) -> Judgement:
-    """A verdict that stands only if the program did something with one of the `guards`, which are those that count.
+    """A verdict that holds only if the program did something with one of the `guards`, which are those that count.
 
     A program that came to no step of torch, or to none of its guards, shows nothing about them; neither does one in
     which no op ran below them.

@@ -82,7 +82,7 @@ class TestSettings:
 
 
 Tell = Callable[[str], None]
-"""Is told, every second, what is going on."""
+"""Called every second with what is going on."""
 
 
 def no_one(text: str) -> None:
@@ -349,7 +349,7 @@ def _failed_otherwise(status: int | None, tests: Mapping[str, TestRun]) -> bool:
 
 
 def _of_processes(one: TestRun, two: TestRun) -> TestRun:
-    """A test in the recordings of two processes, of which one may only have collected it, or told how it ended."""
+    """A test in the recordings of two processes, one of which may only have collected it, or reported how it ended."""
     kept, other = (two, one) if two.began is not None or one.began is None else (one, two)
     kept.ends(other.outcome, other.message)
     return kept

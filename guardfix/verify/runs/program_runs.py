@@ -30,7 +30,7 @@ OUTPUT_LIMIT = 4 << 20
 """Bytes of output that are kept for comparing, from the beginning."""
 
 ENDLESS_OUTPUT = 16 * OUTPUT_LIMIT
-"""Bytes of output after which a program is said to print endlessly."""
+"""Bytes of output after which a program counts as printing endlessly."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def reaches_model_load(scene: Scene) -> Iterator[SignalMatch]:
 
 
 def _behind(found: Reached) -> SignalMatch:
-    """What is done behind a call, at the place where it is done."""
+    """What is done below a call, at the place where it is done."""
     act = found.act
     if found.is_here:
         message = f"a model is run under the guard: `{shown(act.written)}` is a `{found.doer}`"

@@ -52,7 +52,7 @@ def helps_function_forward(scene: Scene) -> Iterator[SignalMatch]:
 
 
 def _with_owner(scene: Scene, function: Function) -> str:
-    """The function's name behind that of its class or namespace."""
+    """The function's name, qualified by its class or namespace."""
     if function.class_ is not None:
         return scene.spelled(scene.facts.classes[function.class_].name, function.name)
     return scene.spelled(*function.qualified[-2:])
@@ -293,7 +293,7 @@ def _is_other_op(call: Call) -> bool:
 
 
 _OPTIONS = frozenset({"TensorOptions", "dtype", "device", "layout", "pinned_memory", "memory_format"})
-"""What is said of a tensor that is to be made: `at::TensorOptions(at::kFloat).device(device)`."""
+"""The options of a tensor to be made: `at::TensorOptions(at::kFloat).device(device)`."""
 
 
 @answered_once

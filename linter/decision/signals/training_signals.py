@@ -168,7 +168,7 @@ def _readers(facts: Facts) -> dict[tuple[tuple[str, ...], str], list[tuple[int, 
 
 
 def _learns(scene: Scene, facts: Facts, start: int, function: int | None) -> Iterator[SignalMatch]:
-    """Where gradients are computed after a place, in its function or behind what that calls."""
+    """Where gradients are computed after a place, in its function or in what that calls."""
     for around in facts.enclosing(function)[-1:]:
         learning = calls_where(facts, around.span, learning_in).within(around.span)
         call = next((one for one in learning if one.span.end > start), None)

@@ -33,9 +33,9 @@ def _comments_of(use: GuardUse, text: bytes, code: bytes) -> Iterator[Comment]:
     if end - start <= _LONGEST_STATEMENT:
         for inside in cpp_comments(with_plain_lines(text[start:end])):
             yield _comment(Span(start + inside.start, start + inside.end), text, alone=False)
-    behind = _behind(use.span.end, text, code)
-    if behind is not None:
-        yield _comment(behind, text, alone=False)
+    after = _behind(use.span.end, text, code)
+    if after is not None:
+        yield _comment(after, text, alone=False)
 
 
 def _comment(span: Span, text: bytes, *, alone: bool) -> Comment:

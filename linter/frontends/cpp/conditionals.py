@@ -29,7 +29,7 @@ class Directive(NamedTuple):
     span: Span
 
     def condition_of(self, rest: str) -> str:
-        """The condition that the directive asks with this behind its name."""
+        """The condition of a directive with this after its name."""
         return _CONDITIONS.get(self.name, "{}").format(rest)
 
 

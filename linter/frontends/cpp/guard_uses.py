@@ -81,7 +81,7 @@ def guard_uses(reading: Reading, root: Node, names: Set[str]) -> Iterator[GuardU
 
 
 class _Given:
-    """Arguments that stand apart from what they build: by the name that is given them, and where they are."""
+    """Arguments that are apart from what they build: by the name that is given them, and where they are."""
 
     def __init__(self, reading: Reading, places: dict[str, list[Node]]) -> None:
         self._by_place = {name: Sorted(nodes, reading.span) for name, nodes in places.items()}

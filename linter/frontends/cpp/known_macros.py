@@ -175,7 +175,7 @@ class _Token(NamedTuple):
 
 
 def _defined_as(rest: str) -> _Macro:
-    """The macro whose `#define` goes on like this behind its name."""
+    """The macro whose `#define` continues like this after its name."""
     parameters = None
     if rest.startswith("("):
         inner, closed, rest = rest[1:].partition(")")

@@ -79,7 +79,7 @@ def walked(root: Node) -> dict[str, list[Node]]:
     cursor = root.walk()
     while True:
         node = cursor.node
-        assert node is not None, "a cursor stands on a node"
+        assert node is not None, "a cursor is always at a node"
         name = NODE_KINDS.get(node.type)
         if name is not None and node.is_named:
             read: Node | None = node

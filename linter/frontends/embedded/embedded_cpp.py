@@ -224,8 +224,8 @@ def placeholders_for_work(text: bytes, literal: Literal) -> list[Span]:
             patterns.append(_PERCENT)
         for match in (match for pattern in patterns for match in pattern.finditer(content)):
             before = content[max(0, match.start() - _BEFORE) : match.start()]
-            behind = _NAME_BEHIND.match(content, match.end())
-            if _BEFORE_WORK.search(before) and (behind is None or b"\n" in behind.group()):
+            after = _NAME_BEHIND.match(content, match.end())
+            if _BEFORE_WORK.search(before) and (after is None or b"\n" in after.group()):
                 found.append(Span(start + match.start(), start + match.end()))
     return sorted(set(found))
 
@@ -400,9 +400,9 @@ def _suppressions(laid: bytes, span: Span, facts: Facts) -> tuple[Suppression, .
 
     first, last = facts.row(span.start), facts.row(span.end)
     rows = range(first, last + 1)
-    behind = (given._replace(rows=rows) for given in facts.suppressions if first < last and last in given.rows)
+    after = (given._replace(rows=rows) for given in facts.suppressions if first < last and last in given.rows)
     own = find_directives(laid, lambda offset: facts.row(span.start + offset), cpp_comments).suppressions
-    return (*(_shifted(one, span.start) for one in own), *behind)
+    return (*(_shifted(one, span.start) for one in own), *after)
 
 
 def _shifted(suppression: Suppression, by: int) -> Suppression:

@@ -26,8 +26,8 @@ def may_fill(text: bytes) -> bool:
         end = _END_OF_TEST.search(text, start, longest)
         asked = {name for names in _ASKED.findall(text, start, end.start() if end else longest) for name in names}
         if asked - {b""}:
-            behind = (one for one in _DEFINITION.finditer(text, start) if len(one[1]) < len(found[1]))
-            method_end = next((one.start() for one in behind), len(text))
+            after = (one for one in _DEFINITION.finditer(text, start) if len(one[1]) < len(found[1]))
+            method_end = next((one.start() for one in after), len(text))
             if not asked.isdisjoint(_FILLED.findall(text, start, method_end)):
                 return True
     return False

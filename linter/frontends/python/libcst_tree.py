@@ -75,7 +75,7 @@ class LibcstTree:
         return self._by_span.get(span, [])
 
     def is_header(self, span: Span) -> bool:
-        """Whether a statement that holds others begins there, decorators or not, and those begin behind it."""
+        """Whether a statement that holds others begins there, decorators or not, and those begin after it."""
         return any(
             span.start in (whole.start, self.statement_span(node).start)
             and span.end <= self._positions[node.body].start

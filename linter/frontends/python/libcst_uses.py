@@ -279,10 +279,10 @@ def _following(tree: LibcstTree, statement: cst.Expr, proposed: Following | None
     if line.body[-1] is not statement:
         return None
     index = list(block.body).index(line) + 1
-    behind = block.body[index] if index < len(block.body) else None
-    if not isinstance(behind, (cst.FunctionDef, cst.ClassDef)):
+    after = block.body[index] if index < len(block.body) else None
+    if not isinstance(after, (cst.FunctionDef, cst.ClassDef)):
         return None
-    return Following(kind_of_definition(tree, behind), tree.statement_span(behind).start, proposed.descriptor)
+    return Following(kind_of_definition(tree, after), tree.statement_span(after).start, proposed.descriptor)
 
 
 def _expression(tree: LibcstTree, node: cst.BaseExpression, wanted: Span) -> Span | None:

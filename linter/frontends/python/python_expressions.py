@@ -320,8 +320,8 @@ class PythonExpressionReader:
         if found.__class__ is not Operation:
             return found
         span, text = self._module.span(node), self._module.source.text
-        before, behind = text[max(0, span.start - 40) : span.start], text[span.end : span.end + 40]
-        bracketed = before.rstrip().endswith(b"(") and behind.lstrip().startswith(b")")
+        before, after = text[max(0, span.start - 40) : span.start], text[span.end : span.end + 40]
+        bracketed = before.rstrip().endswith(b"(") and after.lstrip().startswith(b")")
         return Bracketed((found,)) if bracketed else found
 
     def _all(self, nodes: Sequence[ast.expr], scope: Scope, depth: int) -> tuple[Expression, ...]:

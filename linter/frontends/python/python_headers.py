@@ -50,6 +50,6 @@ def parts_of(given: ast.arguments) -> list[ast.AST]:
     return [one for one in (*named, *given.defaults, *given.kw_defaults) if one is not None]
 
 
-def _up_to_colon(module: Module, start: int, behind: int) -> Span:
-    colon = _COLON.match(module.source.text, behind)
-    return Span(start, colon.end() if colon is not None else behind)
+def _up_to_colon(module: Module, start: int, after: int) -> Span:
+    colon = _COLON.match(module.source.text, after)
+    return Span(start, colon.end() if colon is not None else after)

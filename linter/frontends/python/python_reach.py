@@ -132,9 +132,9 @@ class PythonReach:
     def _name_in(self, node: _FunctionNode | ast.ClassDef) -> Span:
         """The name in a definition: no mention of it."""
         text, word = self._module.source.text, b"class" if isinstance(node, ast.ClassDef) else b"def"
-        behind = text.find(word, self._module.span(node).start) + len(word)
-        start = text.find(node.name.encode(), behind)
-        return Span(start, start + len(node.name.encode())) if start >= 0 else Span(behind, behind)
+        after = text.find(word, self._module.span(node).start) + len(word)
+        start = text.find(node.name.encode(), after)
+        return Span(start, start + len(node.name.encode())) if start >= 0 else Span(after, after)
 
     # -- what is reached
 

@@ -197,7 +197,7 @@ def _check(
     _check_shapes((x.shape, x.dtype), (w.shape, w.dtype), b, stride, padding, dilation, transposed, groups)
 
 
-@functools.lru_cache(maxsize=256)  # what fits is remembered; what doesn't is said each time
+@functools.lru_cache(maxsize=256)  # what fits is cached; what doesn't raises each time
 def _check_shapes(
     of_input: Any,
     of_weight: Any,
@@ -274,7 +274,7 @@ def _check_shapes(
 
 
 def _same_padding(weight: Tensor, stride: Ints, dilation: Ints) -> tuple[Ints, Ints]:
-    """What "same" adds in front and behind."""
+    """What "same" adds before and after."""
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     total = [d * (k - 1) for d, k in zip(dilation, weight._array.shape[2:], strict=True)]

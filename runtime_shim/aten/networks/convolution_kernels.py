@@ -18,7 +18,7 @@ _CHUNK = 1 << 22
 
 
 def padded(x: Array, padding: Sequence[int], fill: object = 0, after: Sequence[int] | None = None) -> Array:
-    """`x` with its last dimensions widened by `padding` in front and `after` (default the same) behind."""
+    """`x` with its last dimensions padded by `padding` before and `after` (default: the same) after."""
     after = padding if after is None else after
     if not any(padding) and (after is padding or not any(after)):
         return x

@@ -1,4 +1,4 @@
-"""What an op will cost, told by its arguments before it runs.
+"""What an op will cost, by its arguments, before it runs.
 
 Most ops make about as many elements as their tensors have, broadcast. The table below has the others: those that make
 tensors of any size out of numbers, and those that work more than once on each element.

@@ -1,4 +1,4 @@
-"""What an op of numbers, texts, lists and dicts will cost, told before it runs."""
+"""What an op on numbers, texts, lists and dicts will cost, before it runs."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _reparametrize_module(
     strict: bool = False,
     stack_weights: bool = False,
 ) -> Iterator[None]:
-    """The tensors stand in the module inside. What it has in their places at the end is put into the dictionary."""
+    """Inside, the module has these tensors. What it has in their places at the end goes into the dictionary."""
     own = {
         name: tensor
         for tensors in (module.named_parameters, module.named_buffers)

@@ -68,7 +68,7 @@ def site_in(text: str, folder: Path) -> Site:
         ),
         pytest.param(
             KERNEL.format(f"auto g = std::make_unique<{OLD}>(true);"),
-            ["the guard stands as heap, and its scope is not certain", "the declaration contains more than this guard"],
+            ["the guard is used as heap, so its scope is not certain", "the declaration contains more than this guard"],
             id="the heap",
         ),
         pytest.param(LOADED.format(f"{OLD} g;", ""), [], id="a workload"),
