@@ -8,10 +8,10 @@ are in one place each: what a new tensor is (`_result`), what saving does (`savi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 
 from guardfix.torch_ops import Op
 
+from ..named_tuples import NamedTuple
 from . import sharing, tensor_writes
 from .guards_entered import why_unrecorded
 from .making import (
@@ -104,8 +104,7 @@ def _bound(row: Op, values: Sequence[Value], keywords: Keywords, state: State) -
     return fit - 2 * missing.count("number"), bound  # `max()` isn't `max(dim)`
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """One call of an op: its row, and the tensors that it is given, by the names of its arguments."""
 
     row: Op
@@ -124,8 +123,7 @@ class _Call:
         return frozenset().union(*(state.grad_of(ref) for refs in taken for ref in refs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
+class _Recorded(NamedTuple):
     """What autograd makes of a call."""
 
     sources: Grad
@@ -218,7 +216,7 @@ def _recorded(machine: Interpreter, call: _Call, hazards: tuple[SavingHazard, ..
     arguments, tensors = call.arguments, call.tensors()
     if any(state.tensor(ref) is None for ref in arguments.get("target", ())):  # labels from elsewhere tell nothing
         arguments = {**arguments, "target": [ref for ref in arguments["target"] if state.tensor(ref) is not None]}
-    sources = replace(call, arguments=arguments).grads(state)
+    sources = call._replace(arguments=arguments).grads(state)
     note_op(machine, call.name, call.row, sources, state, call.place)
     if sources and all(is_inference(ref, state) is True for ref in tensors):
         sources = frozenset((state.number(),))  # what only inference tensors require isn't recorded, but copied

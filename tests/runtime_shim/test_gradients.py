@@ -116,6 +116,8 @@ torch.linalg.solve(x @ q + 3 * torch.eye(3, dtype=x.dtype), y.t(), left=False)
 torch.linalg.cholesky(x @ x.t() + 3 * torch.eye(3, dtype=x.dtype))
 torch.linalg.eigvalsh(x @ x.t() + torch.diag(v[:3]))
 torch.linalg.svdvals(x)
+torch.linalg.lu_factor(q)[0] ** 2
+torch.linalg.lu(x)[2] ** 2
 torch.linalg.qr(q)[1] ** 2
 torch.linalg.qr(x)[0] ** 2
 torch.linalg.qr(x)[1] ** 2
