@@ -244,11 +244,11 @@ def _sinc(a: Tensor) -> Any:
 
 
 def _sinc_gradient(grad: Tensor, self: Tensor) -> Tensor:
-    is_zero = self * self * math.pi == 0.0
-    self = FUNCTIONS["where"](is_zero, 1.0, self)  # so that what is not chosen isn't nan
     by_pi, squared_by_pi = self * math.pi, self * self * math.pi
-    found = grad * ((by_pi * by_pi.cos() - by_pi.sin()) / squared_by_pi).conj()
-    chosen: Tensor = FUNCTIONS["where"](is_zero, 0.0, found)
+    slope = ((by_pi * by_pi.cos() - by_pi.sin()) / squared_by_pi).conj()
+    where, is_zero = FUNCTIONS["where"], squared_by_pi == 0.0
+    # At 0 the slope's own derivative is nan, as PyTorch's is; that by `grad` isn't.
+    chosen: Tensor = where(is_zero, 0.0, grad * where(is_zero, 0.0, slope))
     return chosen
 
 

@@ -133,7 +133,7 @@ READS_WHAT_IS_GUARDFIXS_OWN = {
     "guardfix/regular_files.py",
     # Files of the package: templates, schemas, tables, its own code.
     "guardfix/report/page_kit.py", "guardfix/cli/schema_command.py", "guardfix/torch_ops/op_table.py",
-    "linter/files/prefilter_record.py", "linter/extraction_cache.py", "linter/decision/decision_tables.py",
+    "linter/files/prefilter_record.py", "linter/files/code_digest.py", "linter/decision/decision_tables.py",
     # What this run, or a process of it, has just made in a folder of its own.
     "guardfix/campaign/task_server.py", "guardfix/verify/projects/project_tests.py",
     "guardfix/verify/runs/program_runs.py", "guardfix/verify/runs/scratch.py",
@@ -142,7 +142,7 @@ READS_WHAT_IS_GUARDFIXS_OWN = {
     "linter/frontends/forked_readers.py",
     # Locks, and folders that are opened to be locked or synced; files that are written.
     "guardfix/campaign/result_store.py", "codemods/apply/writing.py", "codemods/apply/temporary_files.py",
-    "linter/files/user_cache.py", "guardfix/cli/streams.py",
+    "linter/files/user_cache.py", "guardfix/cli/streams.py", "guardfix/cache_upkeep.py",
     # Read in pieces, after a look at what it is.
     "guardfix/campaign/repository_commits.py",
 }  # fmt: skip

@@ -90,7 +90,7 @@ STARTED = {
         "subprocess.Popen: [*sealed_command(_SERVER), str(folder / 'serving.json'), str(commands), str(answers)]"
     ],
     "guardfix/verify/projects/project_tests.py": [
-        "subprocess.Popen: [*module_command(_CONTAINED), folders, *command]",
+        "subprocess.Popen: [*module_command(_CONTAINED), *(('--instead', str(instead)) if instead else ()), folders, *command]",
         "subprocess.run: command",  # pip
     ],
     "guardfix/verify/runs/run_starts.py": [
