@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LARGEST = 4 << 20
 """Characters of a log that are read, from its end: the error is there."""
 _PATH = re.compile(r"\S*[/\\.]\w{1,5}")
-"""What nobody would paste as an error: one word that ends as a file's name does."""
+"""A single word that ends like a file name, so it can't be an error message."""
 
 
 @click.command("why", short_help="From an error message or traceback to its cause, and what cures it.")

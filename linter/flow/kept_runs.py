@@ -66,15 +66,18 @@ def _run(project: Project, instead: Mapping[str, Effect]) -> Shown:
 
 def _key(project: Project, instead: Mapping[str, Effect]) -> bytes | None:
     """What the run follows from; None for so little that it isn't worth keeping."""
-    import guardfix.torch_ops  # a check without events needs no table of ops
-
-    about = repr((sorted(instead.items()), list(CPP.items()), list(PYTHON.items())))
-    hasher = blake2b(about.encode(), key=code_digest("", os.path.dirname(guardfix.torch_ops.__file__)), digest_size=16)
-    size = 0
+    files, size = blake2b(digest_size=32), 0
     for facts in project:
         if facts.bodies:
             packed = pack(facts)
-            hasher.update(b"%d\0" % len(packed))
-            hasher.update(packed)
+            files.update(b"%d\0" % len(packed))
+            files.update(packed)
             size += len(packed)
-    return hasher.digest() if size >= WORTH_KEEPING else None
+    if size < WORTH_KEEPING:
+        return None  # before the code is read, which takes longer than such a run
+    import guardfix.torch_ops  # a check without events needs no table of ops
+
+    about = repr((sorted(instead.items()), list(CPP.items()), list(PYTHON.items()), files.hexdigest()))
+    return blake2b(
+        about.encode(), key=code_digest("", os.path.dirname(guardfix.torch_ops.__file__)), digest_size=16
+    ).digest()

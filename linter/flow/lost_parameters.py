@@ -43,7 +43,7 @@ def tell_lost_parameter(machine: Interpreter, statement: Assign, value: Value, s
 
 
 def forget_told_twice(machine: Interpreter) -> None:
-    """What also ends in a `backward` that surely finds no graph is told there."""
+    """What also ends in a `backward` that certainly finds no graph is reported there."""
     told = {event.guard for event in machine.events.values() if event.kind is EventKind.NOT_RECORDED and event.certain}
     for key, event in [*machine.events.items()]:
         if event.kind is EventKind.PARAMETER_LOST and event.guard in told:

@@ -97,11 +97,12 @@ class ForwardLevel:
         random, versions = FUNCTIONS["get_rng_state"](), [_version(t) for t in given]
         result = function(*args, **kwargs)
         written = next((n for n, v in enumerate(versions) if v != _version(given[n])), None)
-        results = [r for r in _trees.tree_flatten(result)[0] if isinstance(r, Tensor) and self.tangent(r) is None]
+        outputs = _trees.tree_flatten(result)[0]
+        results = [r for r in outputs if isinstance(r, Tensor) and self.tangent(r) is None]
         views = [r for r in results if any(r._storage is t._storage for t in duals)]
         if written is None and views:
             if _short_name(function) not in _WITHOUT_TANGENT:
-                self._views(function, given, form, result)
+                self._views(function, given, form, outputs)
         elif written is not None or results:
             after = FUNCTIONS["get_rng_state"]()
             FUNCTIONS["set_rng_state"](random)
@@ -110,17 +111,17 @@ class ForwardLevel:
             if written is not None:
                 self.write(given[written], recorded.tangent(recorded.values[written]))
             else:
-                self._results(result, recorded)
+                self._results(outputs, recorded)
         return result
 
-    def _views(self, function: AnyFunction, given: Sequence[Any], form: Any, result: Any) -> None:
+    def _views(self, function: AnyFunction, given: Sequence[Any], form: Any, outputs: Sequence[Any]) -> None:
         args, kwargs = _trees.tree_unflatten([t if (own := self.tangent(t)) is None else own for t in given], form)
         along = _trees.tree_flatten(function(*args, **kwargs))[0]
-        for r, tangent in zip(_trees.tree_flatten(result)[0], along, strict=True):
+        for r, tangent in zip(outputs, along, strict=True):
             self.give(r, tangent)
 
-    def _results(self, result: Any, recorded: _Again) -> None:
-        for r, again in zip(_trees.tree_flatten(result)[0], _trees.tree_flatten(recorded.result)[0], strict=True):
+    def _results(self, outputs: Sequence[Any], recorded: _Again) -> None:
+        for r, again in zip(outputs, _trees.tree_flatten(recorded.result)[0], strict=True):
             if isinstance(r, Tensor) and self.tangent(r) is None:
                 tangent = recorded.tangent(again)
                 if tangent is not None:

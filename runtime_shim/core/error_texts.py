@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from types import CodeType, FrameType
 from typing import Any
 
@@ -298,20 +298,20 @@ def warn_once(text: str, stacklevel: int = 3) -> None:
 
 
 def silence_arithmetic() -> None:
-    """Leave unsaid what numpy warns of in the shim's modules, overflow, division by zero and the like: PyTorch does.
+    """Silence numpy's warnings of overflow, division by zero and the like in the shim's modules: PyTorch has none.
 
-    That holds also after a program, or pytest, has said which warnings it wants.
+    A program, or pytest, that changes the filters doesn't bring them back.
     """
-    add = warnings.filterwarnings
+    silence = partial(warnings.filterwarnings, "ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
 
     def then_silent(change: Any) -> Any:
         @wraps(change)
         def changed(*args: Any, **kwargs: Any) -> None:
             change(*args, **kwargs)
-            add("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
+            silence()
 
         return changed
 
     for name in ("filterwarnings", "simplefilter", "resetwarnings"):
         setattr(warnings, name, then_silent(getattr(warnings, name)))
-    add("ignore", category=RuntimeWarning, module=r"guardfix\.runtime_shim")
+    silence()

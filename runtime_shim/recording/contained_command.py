@@ -2,7 +2,7 @@
 
 The first of the folders becomes its `/tmp`. With `--instead FOLDER` in front, FOLDER is found where the working folder
 was; where the system can't do that, nothing is run, and the status is 126. With `--tell` in front, what the system
-can't contain is told first.
+can't contain is printed first.
 `python -P -m … --seal COMMAND…` runs a command that contains itself later: it can't leave the executable behind that it
 was started with, so this is found where nothing can change it.
 """
